@@ -1,0 +1,107 @@
+# ai: keeps embeddings in step with tables, inside the database.
+#
+#   make demo    installs what is missing, builds, and shows it on a private throw-away server
+#   make test    the same set-up, then every test
+#   make help    all targets
+#
+# `make` and `make install` are ordinary PGXS. Building in another directory works too:
+# make -f <this directory>/Makefile. The version is written in ai.control and nowhere else.
+
+EXTENSION  = ai
+MODULE_big = ai
+ROOT    := $(patsubst %/,%,$(dir $(abspath $(firstword $(MAKEFILE_LIST)))))
+AI_VERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" '$(ROOT)/ai.control')
+SUITE   ?= trixie
+
+.DEFAULT_GOAL := all
+
+# ---- what needs no server: these goals work on a machine that has nothing yet ----
+
+TOOL_GOALS = help setup demo demo-stop test unit check-regress check-tap check-sanitizers \
+             check-vectors bench fuzz test-chroot lint format
+.PHONY: $(TOOL_GOALS)
+
+help:
+	@echo 'make                  build the extension for the server of PG_CONFIG'
+	@echo 'make install          install it there'
+	@echo 'make setup            install what is missing on this machine'
+	@echo 'make demo             see it at work on a private throw-away server'
+	@echo 'make demo-stop        stop that server and remove it'
+	@echo 'make test             set-up, then every test'
+	@echo 'make unit             tests of the pure core, with sanitizers     FILTER=[tag]'
+	@echo 'make check-regress    SQL tests in a temporary server             TESTS="name ..."'
+	@echo 'make check-tap        process tests in temporary servers          TESTS="001_name ..."'
+	@echo 'make check-sanitizers SQL and process tests with the library under ASan, UBSan and LSan'
+	@echo 'make check-vectors    splitters against reference cases           VECTORS=directory'
+	@echo 'make bench            ratios, measured side by side'
+	@echo 'make fuzz             fuzzers of the core                         SECONDS_EACH=60'
+	@echo 'make test-chroot      make test in a fresh Debian                 SUITE=trixie|sid|bookworm'
+	@echo 'make lint             clang-format and clang-tidy, no change made'
+	@echo 'make format           clang-format in place'
+
+setup:
+	@'$(ROOT)/scripts/setup'
+
+demo: setup
+	@'$(ROOT)/scripts/demo' start
+
+demo-stop:
+	@'$(ROOT)/scripts/demo' stop
+
+test: setup
+	@'$(ROOT)/scripts/test' unit regress tap
+
+unit:
+	@'$(ROOT)/scripts/test' unit
+
+check-regress:
+	@'$(ROOT)/scripts/test' regress
+
+check-tap:
+	@'$(ROOT)/scripts/test' tap
+
+check-sanitizers: setup
+	@SANITIZE=address,undefined '$(ROOT)/scripts/test' regress tap
+
+check-vectors:
+	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run
+
+bench:
+	@$(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run
+
+fuzz:
+	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run
+
+test-chroot:
+	@'$(ROOT)/scripts/test-chroot' '$(SUITE)'
+
+lint:
+	@'$(ROOT)/scripts/setup' build lint
+	@'$(ROOT)/scripts/lint'
+
+format:
+	@'$(ROOT)/scripts/lint' --fix
+
+# ---- the extension: PGXS ----
+
+ifneq ($(filter-out $(TOOL_GOALS),$(or $(MAKECMDGOALS),all)),)
+
+SOURCES   := $(sort $(shell cd '$(ROOT)' && find src/core src/pg src/worker -name '*.cpp'))
+SQL_PARTS := $(sort $(wildcard $(ROOT)/sql/[0-9][0-9]-*.sql))
+SCRIPT    := ai--$(AI_VERSION).sql
+DATA       = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/sql/ai--*.sql))
+DATA_built = $(SCRIPT)
+# The version script hides what the standard library's templates would export.
+SHLIB_LINK = -Wl,--version-script=$(ROOT)/src/exports.map -lcurl -lpcre2-8 -lcrypto
+EXTRA_CLEAN = build ai--*.sql
+
+include $(ROOT)/src/module.mk
+
+# A new version number must reach the library, and a changed export list must relink it.
+$(OBJECT_DIR)/src/pg/functions/version.o: $(ROOT)/ai.control
+$(shlib): $(ROOT)/src/exports.map
+
+$(SCRIPT): $(SQL_PARTS) $(ROOT)/ai.control
+	cat $(SQL_PARTS) > $@
+
+endif

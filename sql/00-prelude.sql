@@ -1,0 +1,23 @@
+-- The extension script begins here. Its parts are joined in the order of their numbers.
+
+\echo Use "CREATE EXTENSION ai CASCADE" to load this file. \quit
+
+-- Whoever owns the schema can replace what is in it. One that was there before must belong to the
+-- creator of the extension or to a superuser (so it is after a restore).
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+        WHERE n.nspname = 'ai' AND r.rolname <> current_user AND NOT r.rolsuper)
+    THEN
+        RAISE EXCEPTION 'schema "ai" exists and belongs to another role'
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'Rename or drop that schema, then run CREATE EXTENSION ai CASCADE again.';
+    END IF;
+END
+$$;
+
+COMMENT ON SCHEMA ai IS 'embeddings kept in step with tables';
+
+-- Everybody may call the functions; each table and each function guards itself.
+GRANT USAGE ON SCHEMA ai TO PUBLIC;

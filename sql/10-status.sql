@@ -1,0 +1,56 @@
+-- What is installed and what is running.
+
+CREATE FUNCTION ai.version() RETURNS text
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_version';
+COMMENT ON FUNCTION ai.version() IS 'version of the loaded library';
+
+CREATE FUNCTION ai._preloaded() RETURNS boolean
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_preloaded';
+COMMENT ON FUNCTION ai._preloaded() IS
+    'whether the server loaded the library at start, so that background workers can run';
+
+-- SECURITY DEFINER: pg_stat_activity hides the type of background processes from ordinary roles.
+-- It shows no more than type and pid of our own processes.
+CREATE FUNCTION ai._processes(OUT process text, OUT pid integer) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT backend_type, a.pid
+    FROM pg_catalog.pg_stat_activity a
+    WHERE backend_type LIKE 'ai %' AND (datname = current_database() OR datname IS NULL)
+    ORDER BY backend_type, backend_start
+    $$;
+COMMENT ON FUNCTION ai._processes() IS
+    'background processes of the extension that serve this database';
+
+CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH installed AS (
+        SELECT (SELECT extversion FROM pg_extension WHERE extname = 'ai') AS extension,
+               (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
+               (SELECT count(*) FROM ai._processes()) AS process_count,
+               (SELECT string_agg(format('%s (pid %s)', process, pid), ', ') FROM ai._processes())
+                   AS process_list
+    )
+    SELECT s.* FROM installed i, LATERAL (VALUES
+        ('library version', ai.version(), NULL),
+        ('extension version', i.extension,
+         CASE WHEN i.extension <> ai.version() THEN
+             'Run ALTER EXTENSION ai UPDATE; if the library is the older one, restart the server.'
+         END),
+        ('server version', current_setting('server_version'), NULL),
+        ('pgvector version', i.pgvector, NULL),
+        ('preloaded', CASE WHEN ai._preloaded() THEN 'yes' ELSE 'no' END,
+         CASE WHEN NOT ai._preloaded() THEN
+             'Add ai to shared_preload_libraries in postgresql.conf and restart the server: '
+             'without it nothing is processed.'
+         END),
+        ('processes', i.process_count::text, i.process_list)
+    ) AS s (item, value, advice)
+    $$;
+COMMENT ON FUNCTION ai.status() IS
+    'what is installed and running, one item a row, with advice where something is missing';

@@ -1,0 +1,144 @@
+#include "pg/datum.hpp"
+
+#include "pg/guard.hpp"
+#include "pg/spi.hpp"
+
+namespace ai::pg {
+
+namespace {
+
+/// pgvector's on-disk layout of `vector`, unchanged since its first release.
+struct VectorLayout {
+  std::int32_t varlena_header;
+  std::int16_t dimensions;
+  std::int16_t unused;
+  float elements[FLEXIBLE_ARRAY_MEMBER];
+};
+constexpr std::size_t kMaxDimensions = 16000;
+
+std::string_view ViewOf(const char* text) {
+  return {text, std::strlen(text)};
+}
+
+std::string_view ToUtf8(const char* text, int length) {
+  if (GetDatabaseEncoding() == PG_UTF8) {
+    return {text, static_cast<std::size_t>(length)};
+  }
+  const char* converted = Call([&] { return pg_server_to_any(text, length, PG_UTF8); });
+  if (converted == text) {
+    return {text, static_cast<std::size_t>(length)};
+  }
+  return ViewOf(converted);
+}
+
+struct ArrayElements {
+  Datum* values;
+  bool* nulls;
+  int count;
+};
+
+ArrayElements Deconstruct(Datum array, Oid element_type) {
+  return Call([&] {
+    ArrayElements elements{};
+    std::int16_t width = 0;
+    bool by_value = false;
+    char alignment = '\0';
+    get_typlenbyvalalign(element_type, &width, &by_value, &alignment);
+    deconstruct_array(DatumGetArrayTypeP(array), element_type, width, by_value, alignment,
+                      &elements.values, &elements.nulls, &elements.count);
+    return elements;
+  });
+}
+
+}  // namespace
+
+std::string_view Utf8View(Datum text) {
+  const struct varlena* value = Call([&] { return PG_DETOAST_DATUM_PACKED(text); });
+  return ToUtf8(VARDATA_ANY(value), static_cast<int>(VARSIZE_ANY_EXHDR(value)));
+}
+
+Datum TextDatum(std::string_view utf8) {
+  return Call([&] {
+    const int length = static_cast<int>(utf8.size());
+    const char* text = utf8.data();
+    if (GetDatabaseEncoding() == PG_UTF8) {
+      return PointerGetDatum(cstring_to_text_with_len(text, length));
+    }
+    const char* converted = pg_any_to_server(text, length, PG_UTF8);
+    return PointerGetDatum(converted == text ? cstring_to_text_with_len(text, length)
+                                             : cstring_to_text(converted));
+  });
+}
+
+std::vector<std::optional<std::string_view>> TextArray(Datum array) {
+  const ArrayElements elements = Deconstruct(array, TEXTOID);
+  std::vector<std::optional<std::string_view>> result;
+  result.reserve(elements.count);
+  for (int i = 0; i < elements.count; ++i) {
+    if (elements.nulls[i]) {
+      result.emplace_back(std::nullopt);
+    } else {
+      result.emplace_back(Utf8View(elements.values[i]));
+    }
+  }
+  return result;
+}
+
+std::vector<std::int32_t> Int4Array(Datum array, const char* argument) {
+  const ArrayElements elements = Deconstruct(array, INT4OID);
+  std::vector<std::int32_t> result;
+  result.reserve(elements.count);
+  for (int i = 0; i < elements.count; ++i) {
+    if (elements.nulls[i]) {
+      throw ai::Error(ErrorCode::kInvalidParameter,
+                      std::string(argument) + " must not contain null");
+    }
+    result.push_back(DatumGetInt32(elements.values[i]));
+  }
+  return result;
+}
+
+std::string JsonText(Datum jsonb) {
+  const char* text = Call([&] {
+    Jsonb* value = DatumGetJsonbP(jsonb);
+    return JsonbToCString(nullptr, &value->root, VARSIZE(value));
+  });
+  return std::string(ToUtf8(text, static_cast<int>(std::strlen(text))));
+}
+
+std::span<const float> VectorView(Datum vector) {
+  const auto* value =
+      reinterpret_cast<const VectorLayout*>(Call([&] { return PG_DETOAST_DATUM(vector); }));
+  return {value->elements, static_cast<std::size_t>(value->dimensions)};
+}
+
+Datum VectorDatum(std::span<const float> elements) {
+  if (elements.empty() || elements.size() > kMaxDimensions) {
+    throw ai::Error(ErrorCode::kLimitExceeded,
+                    "a vector has 1 to " + std::to_string(kMaxDimensions) + " dimensions, not " +
+                        std::to_string(elements.size()));
+  }
+  const std::size_t size = offsetof(VectorLayout, elements) + elements.size_bytes();
+  auto* value = Call([&] { return static_cast<VectorLayout*>(palloc0(size)); });
+  SET_VARSIZE(value, size);
+  value->dimensions = static_cast<std::int16_t>(elements.size());
+  std::memcpy(value->elements, elements.data(), elements.size_bytes());
+  return PointerGetDatum(value);
+}
+
+Oid VectorType() {
+  Spi spi;
+  const Rows rows = spi.Execute(
+      "SELECT t.oid FROM pg_catalog.pg_type t"
+      " JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass"
+      "  AND d.objid = t.oid AND d.deptype = 'e'"
+      " JOIN pg_catalog.pg_extension e ON d.refobjid = e.oid AND e.extname = 'vector'"
+      " WHERE t.typname = 'vector'");
+  if (rows.count() == 0) {
+    throw ai::Error(ErrorCode::kUndefinedObject, "the type \"vector\" of pgvector is not there", {},
+                    "Run CREATE EXTENSION vector.");
+  }
+  return DatumGetObjectId(rows.At(0, 0).value());
+}
+
+}  // namespace ai::pg

@@ -1,0 +1,34 @@
+// Values on their way between PostgreSQL and the core. The core speaks UTF-8 and plain C++ types;
+// the database may be in any encoding, and a value may be toasted.
+//
+// The views point into the value itself or into the current memory context, so they are good for
+// as long as that is.
+#pragma once
+
+#include "pg/postgres.hpp"
+
+namespace ai::pg {
+
+/// A text value as UTF-8. Throws pg::Error if a SQL_ASCII database holds something else.
+std::string_view Utf8View(Datum text);
+
+/// A text value from UTF-8, in the database's encoding.
+Datum TextDatum(std::string_view utf8);
+
+/// The elements of a text[], as UTF-8; nullopt is SQL's null.
+std::vector<std::optional<std::string_view>> TextArray(Datum array);
+
+/// The elements of an int4[]. Throws ai::Error naming the argument if one is null.
+std::vector<std::int32_t> Int4Array(Datum array, const char* argument);
+
+/// A jsonb value as JSON text in UTF-8, for the core's parser.
+std::string JsonText(Datum jsonb);
+
+/// A pgvector `vector`: its elements, and a value made of elements (1 to 16,000 of them).
+std::span<const float> VectorView(Datum vector);
+Datum VectorDatum(std::span<const float> elements);
+
+/// The type `vector`, in whichever schema its extension lives. Throws ai::Error if there is none.
+Oid VectorType();
+
+}  // namespace ai::pg

@@ -1,0 +1,64 @@
+// The one door to PostgreSQL's headers. Include this, and nothing of the server directly.
+//
+// The C++ standard library comes first: postgres.h defines macros (snprintf, Min, gettext, ...)
+// that its headers must not see.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+}
+
+// src/port/snprintf.c's replacements are for the server's C; ours is std::snprintf.
+#undef snprintf
+#undef sprintf
+#undef vsnprintf
+#undef vsprintf
+#undef printf
+#undef fprintf
+#undef vfprintf
+#undef vprintf
+#undef strerror
+#undef strerror_r

@@ -1,0 +1,84 @@
+#include "pg/transaction.hpp"
+
+#include "pg/guard.hpp"
+
+namespace ai::pg {
+
+namespace {
+
+/// A rollback that fails leaves the process in a state that nothing can repair, and a destructor
+/// cannot throw: the process ends and its supervisor starts another.
+template <typename Fn>
+void RollBackOrDie(Fn&& roll_back) noexcept {
+  char reason[512] = "";
+  try {
+    Call(roll_back);
+    return;
+  } catch (const std::exception& error) {
+    strlcpy(reason, error.what(), sizeof(reason));
+  }
+  ereport(FATAL, errcode(ERRCODE_INTERNAL_ERROR),
+          errmsg("could not roll back a transaction: %s", reason));
+}
+
+}  // namespace
+
+Transaction::Transaction() : caller_context_(CurrentMemoryContext) {
+  Call([] {
+    SetCurrentStatementStartTimestamp();
+    StartTransactionCommand();
+  });
+  try {
+    Call([] { PushActiveSnapshot(GetTransactionSnapshot()); });
+  } catch (...) {
+    // A constructor that throws gets no destructor call.
+    RollBackOrDie([] { AbortCurrentTransaction(); });
+    MemoryContextSwitchTo(caller_context_);
+    throw;
+  }
+}
+
+void Transaction::Commit() {
+  Call([] {
+    PopActiveSnapshot();
+    CommitTransactionCommand();
+  });
+  open_ = false;
+  MemoryContextSwitchTo(caller_context_);
+  Call([] { pgstat_report_stat(true); });
+}
+
+Transaction::~Transaction() {
+  if (!open_) {
+    return;
+  }
+  RollBackOrDie([] { AbortCurrentTransaction(); });
+  MemoryContextSwitchTo(caller_context_);
+}
+
+Subtransaction::Subtransaction()
+    : caller_context_(CurrentMemoryContext), caller_owner_(CurrentResourceOwner) {
+  Call([] { BeginInternalSubTransaction(nullptr); });
+  MemoryContextSwitchTo(caller_context_);
+}
+
+void Subtransaction::Commit() {
+  Call([] { ReleaseCurrentSubTransaction(); });
+  open_ = false;
+  RestoreCaller();
+}
+
+Subtransaction::~Subtransaction() {
+  if (!open_) {
+    return;
+  }
+  RollBackOrDie([] { RollbackAndReleaseCurrentSubTransaction(); });
+  RestoreCaller();
+}
+
+void Subtransaction::RestoreCaller() noexcept {
+  MemoryContextSwitchTo(caller_context_);
+  CurrentResourceOwner = caller_owner_;
+}
+
+}  // namespace ai::pg

@@ -1,0 +1,45 @@
+-- Rules that every object of the extension keeps.
+
+-- Each one has a comment.
+SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS without_comment
+FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'ai'
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND coalesce(obj_description(d.objid, d.classid::regclass::name), '') = ''
+ORDER BY 1;
+
+-- Each SQL or PL function that may read tables has a fixed search_path, and so has every
+-- SECURITY DEFINER function whatever its language.
+SELECT p.oid::regprocedure AS without_search_path
+FROM pg_proc p
+JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'ai'
+JOIN pg_language l ON l.oid = p.prolang
+WHERE (l.lanname NOT IN ('c', 'internal') OR p.prosecdef)
+  AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS c (setting)
+                  WHERE setting = 'search_path=pg_catalog, pg_temp')
+ORDER BY 1;
+
+-- Nothing of it is outside of its schema.
+SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS outside
+FROM pg_depend d
+JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'ai'
+JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+WHERE d.deptype = 'e' AND p.pronamespace <> 'ai'::regnamespace;
+
+-- Dropped, it leaves nothing but its schema, which can be used again.
+CREATE DATABASE regress_ai_again;
+\c regress_ai_again
+CREATE EXTENSION ai CASCADE;
+DROP EXTENSION ai;
+SELECT count(*) FROM pg_proc WHERE pronamespace = 'ai'::regnamespace;
+CREATE EXTENSION ai;
+DROP EXTENSION ai;
+DROP SCHEMA ai;
+
+-- A schema of that name that belongs to somebody else is not used.
+CREATE ROLE regress_ai_squatter;
+CREATE SCHEMA ai AUTHORIZATION regress_ai_squatter;
+CREATE EXTENSION ai;
+\c ai_regress
+DROP DATABASE regress_ai_again;
+DROP ROLE regress_ai_squatter;
