@@ -12,12 +12,14 @@ MODULE_big = ai
 ROOT    := $(patsubst %/,%,$(dir $(abspath $(firstword $(MAKEFILE_LIST)))))
 AI_VERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" '$(ROOT)/ai.control')
 SUITE   ?= trixie
+# What is fetched at set-up, and installed below the server's share directory.
+TABLES  := $(ROOT)/build/share
 
 .DEFAULT_GOAL := all
 
 # ---- what needs no server: these goals work on a machine that has nothing yet ----
 
-TOOL_GOALS = help setup demo demo-stop test unit check-regress check-tap check-sanitizers \
+TOOL_GOALS = help setup token-tables demo demo-stop test unit check-regress check-tap check-sanitizers \
              check-vectors bench fuzz test-chroot lint format
 .PHONY: $(TOOL_GOALS)
 
@@ -25,6 +27,7 @@ help:
 	@echo 'make                  build the extension for the server of PG_CONFIG'
 	@echo 'make install          install it there'
 	@echo 'make setup            install what is missing on this machine'
+	@echo 'make token-tables     fetch and pack the tables for exact token counts'
 	@echo 'make demo             see it at work on a private throw-away server'
 	@echo 'make demo-stop        stop that server and remove it'
 	@echo 'make test             set-up, then every test'
@@ -39,8 +42,13 @@ help:
 	@echo 'make lint             clang-format and clang-tidy, no change made'
 	@echo 'make format           clang-format in place'
 
+# Without the tables token counts are estimates and all else works: set-up does not fail for them.
 setup:
 	@'$(ROOT)/scripts/setup'
+	@'$(ROOT)/scripts/token-tables' '$(TABLES)' || [ $$? = 3 ]
+
+token-tables:
+	@'$(ROOT)/scripts/token-tables' '$(TABLES)'
 
 demo: setup
 	@'$(ROOT)/scripts/demo' start
@@ -73,10 +81,11 @@ fuzz:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run
 
 test-chroot:
+	@'$(ROOT)/scripts/setup' chroot
 	@'$(ROOT)/scripts/test-chroot' '$(SUITE)'
 
 lint:
-	@'$(ROOT)/scripts/setup' build lint
+	@'$(ROOT)/scripts/setup' lint
 	@'$(ROOT)/scripts/lint'
 
 format:
@@ -93,13 +102,20 @@ DATA       = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/sql/ai--*.sql))
 DATA_built = $(SCRIPT)
 # The version script hides what the standard library's templates would export.
 SHLIB_LINK = -Wl,--version-script=$(ROOT)/src/exports.map -lcurl -lpcre2-8 -lcrypto
-EXTRA_CLEAN = build ai--*.sql
+EXTRA_CLEAN = build/obj ai--*.sql
 
 include $(ROOT)/src/module.mk
 
 # A new version number must reach the library, and a changed export list must relink it.
 $(OBJECT_DIR)/src/pg/functions/version.o: $(ROOT)/ai.control
 $(shlib): $(ROOT)/src/exports.map
+
+# Tables that were fetched are installed too.
+install: install-tables
+.PHONY: install-tables
+install-tables:
+	$(MKDIR_P) '$(DESTDIR)$(datadir)/ai'
+	for table in $(wildcard $(TABLES)/*.tokens); do $(INSTALL_DATA) $$table '$(DESTDIR)$(datadir)/ai/'; done
 
 $(SCRIPT): $(SQL_PARTS) $(ROOT)/ai.control
 	cat $(SQL_PARTS) > $@

@@ -22,8 +22,9 @@ PG_CPPFLAGS = -I$(ROOT)/src -isystem $(shell '$(PG_CONFIG)' --includedir-server)
               '-DAI_VERSION="$(AI_VERSION)"' \
               "-DPGDLLEXPORT=__attribute__((visibility(\"default\")))"
 # -Wno-register: PostgreSQL 15's headers say `register`, which C++17 removed.
+# -Wshadow=local: the server has globals named text, name, interval.
 PG_CXXFLAGS = -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -MMD -MP \
-              -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual \
+              -Wextra -Wshadow=local -Wnon-virtual-dtor -Woverloaded-virtual \
               -Wno-missing-field-initializers -Wno-register
 # gcc drives the link, so libstdc++ is named.
 SHLIB_LINK += -lstdc++

@@ -8,10 +8,10 @@ namespace ai {
 
 /// A plain function pointer, so that it can be passed everywhere without allocation.
 /// Returns true when the work should stop. Null means: never.
-using InterruptPending = bool (*)();
+using InterruptCheck = bool (*)();
 
 /// Throws Error(kCancelled) if the caller wants the work to stop.
-inline void CheckInterrupt(InterruptPending pending) {
+inline void CheckInterrupt(InterruptCheck pending) {
   if (pending != nullptr && pending()) {
     throw Error(ErrorCode::kCancelled, "canceling on request");
   }

@@ -98,6 +98,17 @@ std::vector<std::int32_t> Int4Array(Datum array, const char* argument) {
   return result;
 }
 
+Datum Int4ArrayDatum(std::span<const std::int32_t> elements) {
+  return Call([&] {
+    auto* values = static_cast<Datum*>(palloc(sizeof(Datum) * (elements.size() + 1)));
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      values[i] = Int32GetDatum(elements[i]);
+    }
+    return PointerGetDatum(construct_array(values, static_cast<int>(elements.size()), INT4OID,
+                                           sizeof(std::int32_t), true, TYPALIGN_INT));
+  });
+}
+
 std::string JsonText(Datum jsonb) {
   const char* text = Call([&] {
     Jsonb* value = DatumGetJsonbP(jsonb);

@@ -21,6 +21,9 @@ std::vector<std::optional<std::string_view>> TextArray(Datum array);
 /// The elements of an int4[]. Throws ai::Error naming the argument if one is null.
 std::vector<std::int32_t> Int4Array(Datum array, const char* argument);
 
+/// An int4[] of elements.
+Datum Int4ArrayDatum(std::span<const std::int32_t> elements);
+
 /// A jsonb value as JSON text in UTF-8, for the core's parser.
 std::string JsonText(Datum jsonb);
 

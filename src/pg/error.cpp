@@ -48,6 +48,14 @@ void CopyText(char (&buffer)[size], std::string_view text) noexcept {
 
 }  // namespace
 
+void ErrorReport::FillUnknown() noexcept {
+  sqlstate = ERRCODE_INTERNAL_ERROR;
+  cancelled = false;
+  CopyText(message, "unknown C++ exception");
+  detail[0] = '\0';
+  hint[0] = '\0';
+}
+
 void ErrorReport::Fill(const ai::Error& error) noexcept {
   sqlstate = SqlState(error.code());
   cancelled = error.code() == ErrorCode::kCancelled;
@@ -57,12 +65,13 @@ void ErrorReport::Fill(const ai::Error& error) noexcept {
 }
 
 void ErrorReport::Fill(const std::bad_alloc&) noexcept {
+  FillUnknown();
   sqlstate = ERRCODE_OUT_OF_MEMORY;
   CopyText(message, "out of memory");
 }
 
 void ErrorReport::Fill(const std::exception& error) noexcept {
-  sqlstate = ERRCODE_INTERNAL_ERROR;
+  FillUnknown();
   CopyText(message, error.what());
 }
 

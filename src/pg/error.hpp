@@ -36,13 +36,17 @@ class Error final : public std::exception {
 
 /// What is left of a C++ exception when it has been destroyed: plain memory, so that a longjmp may
 /// leave the frame that holds it. Longer texts are clipped at a character boundary.
+///
+/// Not initialised until filled: every call from SQL passes one of these, and needs it only to
+/// fail.
 struct ErrorReport {
-  int sqlstate = ERRCODE_INTERNAL_ERROR;
-  bool cancelled = false;
-  char message[2048] = "unknown C++ exception";
-  char detail[2048] = "";
-  char hint[1024] = "";
+  int sqlstate;
+  bool cancelled;
+  char message[2048];
+  char detail[2048];
+  char hint[1024];
 
+  void FillUnknown() noexcept;
   void Fill(const ai::Error& error) noexcept;
   void Fill(const std::bad_alloc& error) noexcept;
   void Fill(const std::exception& error) noexcept;

@@ -71,7 +71,7 @@ auto Boundary(Fn&& fn) -> std::invoke_result_t<Fn> {
   } catch (const std::exception& error) {
     report.Fill(error);
   } catch (...) {
-    // The report already says that nothing is known.
+    report.FillUnknown();
   }
 
   if (postgres_error != nullptr) {

@@ -3,6 +3,7 @@
 
 #include "pg/extension_check.hpp"
 #include "pg/guard.hpp"
+#include "pg/queue_batch.hpp"
 #include "pg/settings.hpp"
 
 extern "C" {
@@ -39,6 +40,7 @@ void _PG_init() {
     ai::pg::InstallTerminateHandler();
     ai::pg::DefineSettings();
     ai::pg::InstallExtensionCheck();
+    ai::pg::InstallQueueCallbacks();
     ai::pg::WarnIfNotPreloaded();
   });
 }

@@ -1,0 +1,165 @@
+// The trigger functions on a vectorizer's source table, and what their conditions call.
+//
+// Their arguments are the queue's schema and name, then the names of the source's key columns.
+// Names, not numbers: partitions number their columns as they like. Only create_vectorizer may make
+// such a trigger (EXECUTE is revoked), since it writes to the queue without a permission check.
+#include "pg/guard.hpp"
+#include "pg/queue_batch.hpp"
+
+namespace {
+
+using ai::pg::QueueRoute;
+
+constexpr int kFirstKeyArgument = 2;
+
+AttrNumber ColumnByName(Relation relation, const char* name) {
+  const TupleDesc descriptor = RelationGetDescr(relation);
+  for (int i = 0; i < descriptor->natts; ++i) {
+    const Form_pg_attribute column = TupleDescAttr(descriptor, i);
+    if (!column->attisdropped && std::strcmp(NameStr(column->attname), name) == 0) {
+      return column->attnum;
+    }
+  }
+  ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+          errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+                 RelationGetRelationName(relation)),
+          errdetail("It is part of the key that a vectorizer was created with."),
+          errhint("Drop the vectorizer with ai.drop_vectorizer and create it again."));
+  pg_unreachable();
+}
+
+Oid QueueByName(const char* schema, const char* name) {
+  const Oid queue = get_relname_relid(name, get_namespace_oid(schema, true));
+  if (!OidIsValid(queue)) {
+    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+            errmsg("the queue %s of a vectorizer does not exist",
+                   quote_qualified_identifier(schema, name)),
+            errhint("Drop the vectorizer with ai.drop_vectorizer and create it again."));
+  }
+  return queue;
+}
+
+/// Found once per statement and trigger.
+const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
+  auto* route = static_cast<QueueRoute*>(fcinfo->flinfo->fn_extra);
+  if (route != nullptr) {
+    return *route;
+  }
+  const Trigger& trigger = *event.tg_trigger;
+  const int key_count = trigger.tgnargs - kFirstKeyArgument;
+  if (key_count < 1 || key_count > INDEX_MAX_KEYS) {
+    ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+            errmsg("trigger \"%s\" was not made by ai.create_vectorizer", trigger.tgname));
+  }
+  route =
+      static_cast<QueueRoute*>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(QueueRoute)));
+  route->queue = QueueByName(trigger.tgargs[0], trigger.tgargs[1]);
+  route->key_count = key_count;
+  for (int i = 0; i < key_count; ++i) {
+    route->source_columns[i] =
+        ColumnByName(event.tg_relation, trigger.tgargs[kFirstKeyArgument + i]);
+  }
+  fcinfo->flinfo->fn_extra = route;
+  return *route;
+}
+
+bool SameKey(const QueueRoute& route, TupleTableSlot* left, TupleTableSlot* right) {
+  for (int i = 0; i < route.key_count; ++i) {
+    const AttrNumber column = route.source_columns[i];
+    bool left_null = false;
+    bool right_null = false;
+    const Datum left_value = slot_getattr(left, column, &left_null);
+    const Datum right_value = slot_getattr(right, column, &right_null);
+    const Form_pg_attribute attribute = TupleDescAttr(left->tts_tupleDescriptor, column - 1);
+    if (left_null != right_null ||
+        (!left_null &&
+         !datum_image_eq(left_value, right_value, attribute->attbyval, attribute->attlen))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const TriggerData& RequireTrigger(FunctionCallInfo fcinfo) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) {
+    ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+            errmsg("this function is for the triggers of vectorizers only"));
+  }
+  return *reinterpret_cast<const TriggerData*>(fcinfo->context);
+}
+
+/// The two toast pointers are the same: so is the value, without fetching it. An update leaves the
+/// pointer of a column that it does not touch as it is.
+bool SameToastPointer(Datum left, Datum right) {
+  const auto* a = reinterpret_cast<const varlena*>(DatumGetPointer(left));
+  const auto* b = reinterpret_cast<const varlena*>(DatumGetPointer(right));
+  return VARATT_IS_EXTERNAL_ONDISK(a) && VARATT_IS_EXTERNAL_ONDISK(b) &&
+         std::memcmp(a, b, VARSIZE_EXTERNAL(a)) == 0;
+}
+
+struct TypeLayout {
+  std::int16_t length;
+  bool by_value;
+};
+
+const TypeLayout& LayoutOf(FunctionCallInfo fcinfo) {
+  auto* layout = static_cast<TypeLayout*>(fcinfo->flinfo->fn_extra);
+  if (layout == nullptr) {
+    layout =
+        static_cast<TypeLayout*>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TypeLayout)));
+    get_typlenbyval(get_fn_expr_argtype(fcinfo->flinfo, 0), &layout->length, &layout->by_value);
+    fcinfo->flinfo->fn_extra = layout;
+  }
+  return *layout;
+}
+
+}  // namespace
+
+// After a row was inserted, deleted, or updated in a column that matters.
+AI_FUNCTION(ai_vectorizer_enqueue) {
+  const TriggerData& event = RequireTrigger(fcinfo);
+  const QueueRoute& route = RouteOf(fcinfo, event);
+  if (TRIGGER_FIRED_BY_UPDATE(event.tg_event)) {
+    ai::pg::CollectKey(route, event.tg_newslot);
+    if (!SameKey(route, event.tg_trigslot, event.tg_newslot)) {
+      ai::pg::CollectKey(route, event.tg_trigslot);
+    }
+  } else {
+    ai::pg::CollectKey(route, event.tg_trigslot);
+  }
+  return PointerGetDatum(nullptr);
+}
+
+// After a statement: what its rows collected goes to the queue at once.
+AI_FUNCTION(ai_vectorizer_flush) {
+  RequireTrigger(fcinfo);
+  ai::pg::FlushQueueBatches();
+  return PointerGetDatum(nullptr);
+}
+
+// For functions that read a queue inside the transaction that fills it.
+AI_FUNCTION(ai_vectorizer_flush_pending) {
+  ai::pg::FlushQueueBatches();
+  PG_RETURN_VOID();
+}
+
+// Whether two values differ in any byte. Equality operators are of no use here: some types have
+// none, and a collation may call different texts equal.
+AI_FUNCTION(ai_changed) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
+    PG_RETURN_BOOL(PG_ARGISNULL(0) != PG_ARGISNULL(1));
+  }
+  const Datum left = PG_GETARG_DATUM(0);
+  const Datum right = PG_GETARG_DATUM(1);
+  const TypeLayout& layout = LayoutOf(fcinfo);
+  if (layout.length == -1 && SameToastPointer(left, right)) {
+    PG_RETURN_BOOL(false);
+  }
+  PG_RETURN_BOOL(!datum_image_eq(left, right, layout.by_value, layout.length));
+}
+
+// The role that acts: the session's, or what SET ROLE made of it, whatever SECURITY DEFINER
+// function is running.
+AI_FUNCTION(ai_caller) {
+  PG_RETURN_OID(GetOuterUserId());
+}
