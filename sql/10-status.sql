@@ -11,6 +11,12 @@ CREATE FUNCTION ai._preloaded() RETURNS boolean
 COMMENT ON FUNCTION ai._preloaded() IS
     'whether the server loaded the library at start, so that background workers can run';
 
+CREATE FUNCTION ai._token_tables() RETURNS boolean
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_token_tables';
+COMMENT ON FUNCTION ai._token_tables() IS
+    'whether the tables for exact token counts are installed';
+
 -- SECURITY DEFINER: pg_stat_activity hides the type of background processes from ordinary roles.
 -- It shows no more than type and pid of our own processes.
 CREATE FUNCTION ai._processes(OUT process text, OUT pid integer) RETURNS SETOF record
@@ -48,6 +54,11 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
          CASE WHEN NOT ai._preloaded() THEN
              'Add ai to shared_preload_libraries in postgresql.conf and restart the server: '
              'without it nothing is processed.'
+         END),
+        ('token tables', CASE WHEN ai._token_tables() THEN 'installed' ELSE 'not installed' END,
+         CASE WHEN NOT ai._token_tables() THEN
+             'Token counts are estimates (a quarter of the bytes). Run make token-tables and make '
+             'install in the source tree for exact ones.'
          END),
         ('processes', i.process_count::text, i.process_list)
     ) AS s (item, value, advice)

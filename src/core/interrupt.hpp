@@ -8,6 +8,7 @@ namespace ai {
 
 /// A plain function pointer, so that it can be passed everywhere without allocation.
 /// Returns true when the work should stop. Null means: never.
+/// INVARIANT: does not throw. It may be called from inside a C library.
 using InterruptCheck = bool (*)();
 
 /// Throws Error(kCancelled) if the caller wants the work to stop.

@@ -80,14 +80,11 @@ auto Boundary(Fn&& fn) -> std::invoke_result_t<Fn> {
   Raise(report);
 }
 
-/// For long-running core code: lets PostgreSQL handle what is pending. Cancel, timeout and
-/// termination leave it as a pg::Error, which unwinds the core. Always answers "go on".
-inline bool ServeInterrupts() {
-  if (INTERRUPTS_PENDING_CONDITION()) {
-    Call([] { CHECK_FOR_INTERRUPTS(); });
-  }
-  return false;
-}
+/// The InterruptCheck for long-running core code. True when a cancel, a timeout or a termination is
+/// waiting; the core then unwinds with Error(kCancelled), and Raise() lets the server say why. What
+/// else is pending (a barrier, for one) is handled here and now.
+/// INVARIANT: does not throw, since libraries without unwind tables may be among its callers.
+bool ServeInterrupts() noexcept;
 
 }  // namespace ai::pg
 

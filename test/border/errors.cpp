@@ -1,5 +1,6 @@
 // Errors across the border, in both directions, guarded and not.
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/spi.hpp"
@@ -102,9 +103,9 @@ AI_FUNCTION(border_recover) {
 // Runs for as long as nobody cancels, the way the core does it.
 AI_FUNCTION(border_run_until_cancelled) {
   const Tracked witness(kTrackedBytes);
-  while (!ai::pg::ServeInterrupts()) {
+  while (true) {
+    ai::CheckInterrupt(ai::pg::ServeInterrupts);
   }
-  PG_RETURN_VOID();
 }
 
 // The two forbidden things, for comparison.

@@ -1,4 +1,5 @@
 // A background worker whose every turn fails, to see that it lives on and does not grow.
+#include "core/interrupt.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
@@ -51,7 +52,7 @@ int RunTurns(int turns) {
   int failed = 0;
   for (int i = 0; i < turns; ++i) {
     const ai::pg::TurnMemory::Turn turn(memory);
-    ai::pg::ServeInterrupts();
+    ai::CheckInterrupt(ai::pg::ServeInterrupts);
     ai::pg::Call([] { palloc(65536); });
     try {
       FailingTurn();

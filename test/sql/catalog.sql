@@ -1,4 +1,5 @@
 -- Rules that every object of the extension keeps.
+\set SHOW_CONTEXT never
 
 -- Each one has a comment.
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS without_comment

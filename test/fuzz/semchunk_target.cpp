@@ -1,0 +1,12 @@
+// libFuzzer's way into FuzzSemchunk, see semchunk_fuzz.hpp.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "fuzz/semchunk_fuzz.hpp"
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  ai::fuzz::FuzzSemchunk({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,11 @@
+// libFuzzer's way into FuzzTemplate, see template_fuzz.hpp.
+#include <cstddef>
+#include <cstdint>
+
+#include "fuzz/template_fuzz.hpp"
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  ai::fuzz::FuzzTemplate({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,63 @@
+# Text functions where a server is needed: other encodings, cancelling, memory, missing tables.
+use strict;
+use warnings FATAL => 'all';
+use File::Basename;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION ai CASCADE');
+
+# -- a database in another encoding: lengths are characters, results are in the database's encoding
+
+$node->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('latin', 'CREATE EXTENSION ai CASCADE');
+is( $node->safe_psql('latin',
+		q{SET client_encoding = 'UTF8'; SELECT string_agg(chunk, '|') FROM ai.chunk_text('äöüäöü', 3, 0, '')}),
+	'äöü|äöü', 'Latin-1: characters are counted, not bytes');
+is( $node->safe_psql('latin',
+		q{SET client_encoding = 'UTF8'; SELECT ai.openai_tokenize('gpt-4o', 'Grüße')}),
+	$node->safe_psql('postgres', q{SELECT ai.openai_tokenize('gpt-4o', 'Grüße')}),
+	'Latin-1: the tokens are those of UTF-8');
+my ($code, $out, $err) = $node->psql('latin',
+	q{SET client_encoding = 'UTF8'; SELECT ai.openai_detokenize('gpt-4o', ai.openai_tokenize('gpt-4o', 'a') || 9552 || 238 || 246)});
+like($err, qr/has no equivalent in encoding "LATIN1"/, 'Latin-1: what it cannot hold is an error');
+
+# -- cancelling: a pattern that takes seconds on every start position
+
+($code, $out, $err) = $node->psql('postgres', q{
+	SET statement_timeout = '100ms';
+	SELECT count(*) FROM ai.chunk_text(repeat(' ', 200000) || E'x\n', separator => '(?: |\t)+\n', is_separator_regex => true)});
+like($err, qr/canceling statement due to statement timeout/, 'a slow pattern is cancelled');
+($code, $out, $err) = $node->psql('postgres', q{
+	SET statement_timeout = '100ms';
+	SELECT count(*) FROM ai.chunk_text(repeat('word ', 20000000), separator => ' ', chunk_size => 100)});
+like($err, qr/canceling statement due to statement timeout/, 'a large text is cancelled');
+
+# -- without the token tables: estimates, and a status that says so
+
+my $stage = PostgreSQL::Test::Utils::tempdir();
+system_or_bail('cp', '-a', "$ENV{AI_STAGE}/.", $stage);
+my @tables = split /\n/, `find '$stage' -name '*.tokens'`;
+is(unlink(@tables), 2, 'two tables are there to be removed');
+my $bare = PostgreSQL::Test::Cluster->new('bare', install_path => dirname("$stage$ENV{AI_BINDIR}"));
+$bare->init;
+$bare->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'");
+$bare->start;
+$bare->safe_psql('postgres', 'CREATE EXTENSION ai CASCADE');
+is($bare->safe_psql('postgres', q{SELECT ai.count_tokens('123456789')}), '3', 'a quarter of the bytes, rounded up');
+like($bare->safe_psql('postgres', q{SELECT value, advice FROM ai.status() WHERE item = 'token tables'}),
+	qr/^not installed\|Token counts are estimates/, 'the status says so');
+is( $bare->safe_psql('postgres', q{SELECT count(*) FROM ai.chunk_text(repeat('a b ', 40), 10, 0, ' ', length => 'cl100k_base')}) > 1,
+	1, 'chunks are measured by the estimate');
+($code, $out, $err) = $bare->psql('postgres', q{SELECT ai.openai_tokenize('gpt-4o', 'text')});
+like($err, qr/ERROR:  .*o200k_base\.tokens/, 'exact tokens need the table: the error names it');
+like($err, qr/HINT:  .*make token-tables/, 'and says how to get it');
+$bare->stop;
+
+$node->stop;
+done_testing();
