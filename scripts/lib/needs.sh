@@ -15,6 +15,7 @@ readonly build_needs=(
   'rapidjson|rapidjson-dev|header rapidjson/document.h'
   'PCRE2|libpcre2-dev|library libpcre2-8'
   'OpenSSL|libssl-dev|library openssl'
+  'openssl command|openssl|command openssl'
   'zlib|zlib1g-dev|library zlib'
   'Catch2|catch2|header catch2/catch.hpp catch2/catch_all.hpp'
   'npm|npm|command npm'
