@@ -93,9 +93,13 @@ Batch* BatchFor(const QueueRoute& route) {
   return MakeBatch(route);
 }
 
-/// One bulk insert of the batch's rows, indexes included.
+/// One bulk insert of the batch's rows, indexes included. The queue may have been dropped since, by
+/// a subtransaction of the one that collected the rows; then nobody wants them any more.
 void InsertRows(Batch* batch) {
-  Relation queue = table_open(batch->queue, RowExclusiveLock);
+  Relation queue = try_table_open(batch->queue, RowExclusiveLock);
+  if (queue == nullptr) {
+    return;
+  }
   EState* state = CreateExecutorState();
   MemoryContext caller = MemoryContextSwitchTo(state->es_query_cxt);
   ResultRelInfo* target = makeNode(ResultRelInfo);
@@ -208,6 +212,10 @@ void FlushQueueBatches() {
       Flush(batch);
     }
   }
+}
+
+void NoteQueueWritten() {
+  queue_written = true;
 }
 
 void SetQueuedHook(QueuedHook hook) {

@@ -1,11 +1,13 @@
 -- Rules that every object of the extension keeps.
 \set SHOW_CONTEXT never
 
--- Each one has a comment.
+-- Each one has a comment, but for the row types that come with tables.
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS without_comment
 FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'ai'
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   AND coalesce(obj_description(d.objid, d.classid::regclass::name), '') = ''
+  AND NOT EXISTS (SELECT FROM pg_type t WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid
+                  AND (t.typrelid <> 0 OR t.typelem <> 0))
 ORDER BY 1;
 
 -- Each SQL or PL function that may read tables has a fixed search_path, and so has every

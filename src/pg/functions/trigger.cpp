@@ -157,9 +157,3 @@ AI_FUNCTION(ai_changed) {
   }
   PG_RETURN_BOOL(!datum_image_eq(left, right, layout.by_value, layout.length));
 }
-
-// The role that acts: the session's, or what SET ROLE made of it, whatever SECURITY DEFINER
-// function is running.
-AI_FUNCTION(ai_caller) {
-  PG_RETURN_OID(GetOuterUserId());
-}

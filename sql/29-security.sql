@@ -1,0 +1,27 @@
+-- Steps from one role's rights to another's.
+--
+-- A SECURITY DEFINER function cannot know who called it: inside another such function, an index
+-- expression or a trigger that is not the session's role, and an argument can be forged. So the
+-- entries of the API are one C function under many names, ai_call_as_owner: ai.f(arguments) notes
+-- who calls, becomes the owner of ai.f, and calls ai._f(caller, arguments), which nobody else may.
+--
+-- Nor may statements that read a user's table run with the rights of the extension's owner: already
+-- planning them runs functions that this user chose, in the predicate of an index for example.
+
+CREATE FUNCTION ai._run_as(role oid, statement text) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT
+    AS 'MODULE_PATHNAME', 'ai_run_as';
+COMMENT ON FUNCTION ai._run_as(oid, text) IS
+    'runs a statement with the rights of a role, as a security-restricted operation, on all that '
+    'is committed by now; returns the number of rows';
+REVOKE ALL ON FUNCTION ai._run_as(oid, text) FROM PUBLIC;
+
+CREATE FUNCTION ai._is_owner(role oid, relation regclass) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT coalesce((SELECT pg_has_role(role, c.relowner, 'USAGE')
+                     FROM pg_class c WHERE c.oid = relation), false)
+    $$;
+COMMENT ON FUNCTION ai._is_owner(oid, regclass) IS
+    'whether a role is the owner of a relation, a member of the owner, or a superuser';

@@ -1,0 +1,137 @@
+-- The queue of a vectorizer, the table of the rows it gave up, and set-based ways into the queue.
+
+-- The trigger relies on the order of columns: the key first, then columns with defaults that are
+-- the same for all rows of a transaction. Domains are replaced by their base types: nothing that
+-- a user wrote is evaluated for a row of the queue.
+CREATE FUNCTION ai._vectorizer_queue_keys(source_pk jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT string_agg(format('%I %s%s NOT NULL', k ->> 'queue_column', k ->> 'basetype',
+                             coalesce(' COLLATE ' || (k ->> 'collation'), '')), ', '
+                      ORDER BY (k ->> 'pknum')::int)
+    FROM jsonb_array_elements(source_pk) k
+    $$;
+COMMENT ON FUNCTION ai._vectorizer_queue_keys(jsonb) IS
+    'definitions of the columns for a key in a queue';
+
+-- There is nothing by which an entry could be told from another one of the same row, and no need.
+-- REPLICA IDENTITY FULL: in a publication of all tables, entries can still be deleted.
+CREATE FUNCTION ai._vectorizer_create_queue_table(queue_schema name, queue_table name,
+        source_pk jsonb, priority int4) RETURNS regclass
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format(
+        'CREATE TABLE %I.%I (%s, queued_at timestamptz NOT NULL DEFAULT now(), '
+        'priority smallint NOT NULL DEFAULT %s, attempts int NOT NULL DEFAULT 0, '
+        'retry_at timestamptz, lease uuid) INHERITS (ai._vectorizer_queue)',
+        queue_schema, queue_table, ai._vectorizer_queue_keys(source_pk), priority);
+    EXECUTE format('ALTER TABLE %I.%I REPLICA IDENTITY FULL', queue_schema, queue_table);
+    EXECUTE format('REVOKE ALL ON %I.%I FROM PUBLIC', queue_schema, queue_table);
+    RETURN format('%I.%I', queue_schema, queue_table)::regclass;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_create_queue_table(name, name, jsonb, int4) IS
+    'makes the queue of a vectorizer, without its index';
+
+-- After the existing rows are in it, none of which has a lease.
+CREATE FUNCTION ai._vectorizer_create_queue_index(queue regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format('CREATE INDEX ON %s (lease) WHERE lease IS NOT NULL', ai._qualified_name(queue));
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_create_queue_index(regclass) IS
+    'makes the index of a vectorizer''s queue, by which a worker finds what it holds';
+
+CREATE FUNCTION ai._vectorizer_create_queue_failed_table(queue_schema name, failed_table name,
+        source_pk jsonb) RETURNS regclass
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format(
+        'CREATE TABLE %I.%I (%s, step text NOT NULL, error text NOT NULL, class text NOT NULL, '
+        'attempts int NOT NULL DEFAULT 0, failed_at timestamptz NOT NULL DEFAULT now(), '
+        'PRIMARY KEY (%s)) INHERITS (ai._vectorizer_queue)',
+        queue_schema, failed_table, ai._vectorizer_queue_keys(source_pk),
+        ai._key_list(source_pk, '%2$s'));
+    EXECUTE format('REVOKE ALL ON %I.%I FROM PUBLIC', queue_schema, failed_table);
+    RETURN format('%I.%I', queue_schema, failed_table)::regclass;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_create_queue_failed_table(name, name, jsonb) IS
+    'makes the table for the rows that a vectorizer gave up, with the last error of each';
+
+-- The owner of the source may look into the queue and may put rows into it, no more.
+CREATE FUNCTION ai._vectorizer_grant_queue(v ai.vectorizer, role name) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format('GRANT SELECT, INSERT (%s) ON %s TO %I', ai._key_list(v.source_pk, '%2$s'),
+                   ai._qualified_name(v.queue), role);
+    EXECUTE format('GRANT SELECT ON %s TO %I', ai._qualified_name(v.failed), role);
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_grant_queue(ai.vectorizer, name) IS
+    'gives the owner of a source its rights on the queue';
+
+CREATE FUNCTION ai._vectorizer_owner(v ai.vectorizer) RETURNS oid
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT c.relowner FROM pg_class c WHERE c.oid = v.source$$;
+COMMENT ON FUNCTION ai._vectorizer_owner(ai.vectorizer) IS
+    'role that owns a vectorizer, which is the owner of its source table';
+
+CREATE FUNCTION ai._vectorizer_enqueue_rows(v ai.vectorizer, relation text,
+                                            condition text DEFAULT '') RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    rows bigint;
+BEGIN
+    PERFORM ai._vectorizer_follow_owner(v);
+    rows := ai._run_as(ai._vectorizer_owner(v), format('INSERT INTO %s (%s) SELECT %s FROM %s %s',
+        ai._qualified_name(v.queue), ai._key_list(v.source_pk, '%2$s'),
+        ai._key_list(v.source_pk, '%1$s'), relation, condition));
+    IF rows > 0 THEN
+        PERFORM ai._vectorizer_notify();
+    END IF;
+    RETURN rows;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_enqueue_rows(ai.vectorizer, text, text) IS
+    'queues the rows of the source table, or of one of its partitions';
+
+-- After rows went away without firing a row trigger.
+CREATE FUNCTION ai._vectorizer_enqueue_orphans(v ai.vectorizer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    rows bigint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.target AND c.relkind = 'r') THEN
+        RETURN 0;
+    END IF;
+    PERFORM ai._vectorizer_follow_owner(v);
+    rows := ai._run_as(ai._vectorizer_owner(v), format(
+        'INSERT INTO %s (%s) SELECT DISTINCT %s FROM ONLY %s t '
+        'WHERE NOT EXISTS (SELECT FROM %s s WHERE %s)',
+        ai._qualified_name(v.queue), ai._key_list(v.source_pk, '%2$s'),
+        ai._key_list(v.source_pk, 't.%3$s'), ai._qualified_name(v.target),
+        ai._from_source(v.source), ai._key_list(v.source_pk, 's.%1$s %4$s t.%3$s', ' AND ')));
+    IF rows > 0 THEN
+        PERFORM ai._vectorizer_notify();
+    END IF;
+    RETURN rows;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_enqueue_orphans(ai.vectorizer) IS
+    'queues the keys that have embeddings but no row any more';

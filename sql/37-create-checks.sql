@@ -1,0 +1,200 @@
+-- What create_vectorizer checks before it makes anything.
+
+CREATE FUNCTION ai._vectorizer_check_grantees(grantees name[]) RETURNS name[]
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    missing name[] := ARRAY(SELECT g FROM unnest(grantees) g
+                            WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g));
+BEGIN
+    IF missing <> '{}' THEN
+        RAISE WARNING 'one or more grant_to roles do not exist: %', missing;
+    END IF;
+    RETURN ARRAY(SELECT g FROM unnest(grantees) g EXCEPT SELECT unnest(missing));
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_grantees(name[]) IS
+    'the roles that exist; warns of the others';
+
+CREATE FUNCTION ai._vectorizer_check_source_kind(source regclass) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    relation pg_class;
+    reason text;
+BEGIN
+    SELECT * INTO relation FROM pg_class c WHERE c.oid = source;
+    reason := CASE
+        WHEN relation.relkind IN ('v', 'm') THEN 'Changes of a view fire no row triggers.'
+        WHEN relation.relkind = 'f' THEN 'Changes made on the foreign server fire no triggers here.'
+        WHEN relation.relkind NOT IN ('r', 'p') THEN 'It is not a table.'
+        WHEN relation.relpersistence = 't' THEN
+            'Background workers cannot see the temporary tables of a session.'
+        WHEN relation.relnamespace IN ('pg_catalog'::regnamespace, 'ai'::regnamespace)
+            THEN 'It belongs to the system.'
+        WHEN EXISTS (SELECT FROM pg_partition_tree(source) t JOIN pg_class c ON c.oid = t.relid
+                     WHERE c.relkind = 'f') THEN
+            'One of its partitions is a foreign table, whose changes fire no triggers here.' END;
+    IF reason IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot create a vectorizer on "%"', relation.relname
+            USING ERRCODE = 'wrong_object_type', DETAIL = reason;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_source_kind(regclass) IS
+    'raises an error unless a relation is a table whose changes triggers can follow';
+
+-- The lock is the one of CREATE TRIGGER: from here on nobody writes, until the triggers are there.
+CREATE FUNCTION ai._vectorizer_check_source(caller oid, source regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF source IS NULL THEN
+        RAISE EXCEPTION 'source table is required' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = source) THEN
+        RAISE EXCEPTION 'source table with OID % does not exist', source::oid
+            USING ERRCODE = 'undefined_table';
+    END IF;
+    IF NOT ai._is_owner(caller, source) THEN
+        RAISE EXCEPTION
+            'only a superuser or the owner of the source table may create a vectorizer on it'
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    PERFORM ai._vectorizer_check_source_kind(source);
+    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', ai._qualified_name(source));
+    IF NOT ai._is_owner(caller, source) THEN
+        RAISE EXCEPTION 'source table was changed by another session'
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_source(oid, regclass) IS
+    'raises an error unless the caller may create a vectorizer on a table; then locks the table';
+
+-- A name derived from a long one is clipped, and numbered if it is taken; a name that was given, or
+-- fits, is used as it is.
+CREATE FUNCTION ai._derived_name(schema_name name, base name, suffix text) RETURNS name
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    candidate name := ai._clipped_name(base, suffix);
+    tries int := 1;
+BEGIN
+    IF candidate = base || suffix THEN
+        RETURN candidate;
+    END IF;
+    WHILE ai._relation_exists(schema_name, candidate) LOOP
+        tries := tries + 1;
+        candidate := ai._clipped_name(base, '_' || tries || suffix);
+    END LOOP;
+    RETURN candidate;
+END
+$$;
+COMMENT ON FUNCTION ai._derived_name(name, name, text) IS
+    'a name with a suffix, clipped and made unique where it would be too long';
+
+-- A table or view has a type of its name.
+CREATE FUNCTION ai._relation_exists(schema_name name, relation name) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                   WHERE n.nspname = schema_name AND c.relname = relation)
+        OR EXISTS (SELECT FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+                   WHERE n.nspname = schema_name AND t.typname = relation AND t.typelem = 0)
+    $$;
+COMMENT ON FUNCTION ai._relation_exists(name, name) IS
+    'whether a name for a table or view is taken';
+
+-- Work is done as the owner of the source, who therefore has to reach the schema.
+CREATE FUNCTION ai._vectorizer_check_name(caller oid, owner oid, schema_name name, relation name,
+                                          argument text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = schema_name) THEN
+        RAISE EXCEPTION 'schema "%" does not exist', schema_name
+            USING ERRCODE = 'invalid_schema_name';
+    END IF;
+    IF NOT has_schema_privilege(caller, schema_name, 'CREATE') THEN
+        RAISE EXCEPTION 'permission denied for schema %', schema_name
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = format('%s is to be created there.', argument),
+                  HINT = 'Choose a schema in which you may create tables, with an argument of '
+                         'ai.destination_table or with queue_schema.';
+    END IF;
+    IF NOT has_schema_privilege(owner, schema_name, 'USAGE') THEN
+        RAISE EXCEPTION 'the owner of the source table, "%", has no access to schema %',
+            pg_get_userbyid(owner), schema_name
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = format('GRANT USAGE ON SCHEMA %I TO %I;', schema_name,
+                                pg_get_userbyid(owner));
+    END IF;
+    IF ai._relation_exists(schema_name, relation) THEN
+        RAISE EXCEPTION 'an object named %.% already exists. specify an alternate % explicitly',
+            schema_name, relation, argument
+            USING ERRCODE = 'duplicate_object';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_name(oid, oid, name, name, text) IS
+    'raises an error unless the caller may create a relation of that name';
+
+-- A queue in the schema ai under a name of its own could stand in the way of another vectorizer, so
+-- it takes the right to create there.
+CREATE FUNCTION ai._vectorizer_check_names(caller oid, owner oid, id int4, names record,
+                                           queue_schema name, queue_table name) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    PERFORM ai._vectorizer_check_name(
+        CASE WHEN queue_table IS NULL AND coalesce(queue_schema, 'ai') = 'ai'
+             THEN (SELECT oid FROM pg_roles WHERE rolname = current_user) ELSE caller END,
+        owner, coalesce(queue_schema, 'ai'), coalesce(queue_table, ('_vectorizer_q_' || id)::name),
+        'queue_table');
+    IF names.target_table IS NOT NULL THEN
+        PERFORM ai._vectorizer_check_name(caller, owner, names.target_schema,
+                                          names.target_table, 'target_table');
+        PERFORM ai._vectorizer_check_name(caller, owner, names.view_schema, names.view_name,
+                                          'view_name');
+        IF (names.target_schema, names.target_table) = (names.view_schema, names.view_name) THEN
+            RAISE EXCEPTION 'target table and view must not have the same name'
+                USING ERRCODE = 'duplicate_object', HINT = 'Give another view_name.';
+        END IF;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_names(oid, oid, int4, record, name, name) IS
+    'raises an error unless the caller may create queue, target and view under these names';
+
+CREATE FUNCTION ai._vectorizer_check_column(source regclass, source_pk jsonb, config jsonb)
+    RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    embedding_column name := config #>> '{destination,embedding_column}';
+BEGIN
+    IF config #>> '{chunking,implementation}' <> 'none' THEN
+        RAISE EXCEPTION 'chunking must be none for column destination'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Give chunking => ai.chunking_none().';
+    END IF;
+    IF embedding_column = ANY (ai._vectorizer_columns(source_pk, config)) THEN
+        RAISE EXCEPTION 'embedding column "%" is read by the vectorizer itself', embedding_column
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'It must be neither in the key, nor loaded, nor used in the template.';
+    END IF;
+    PERFORM ai._vectorizer_check_embedding_column(source, embedding_column,
+                                                  (config #>> '{embedding,dimensions}')::int);
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_column(regclass, jsonb, jsonb) IS
+    'raises an error unless a column destination fits the rest of the configuration';
