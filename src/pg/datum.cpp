@@ -58,6 +58,9 @@ std::string_view Utf8View(Datum text) {
 }
 
 Datum TextDatum(std::string_view utf8) {
+  if (utf8.find('\0') != std::string_view::npos) {
+    throw ai::Error(ErrorCode::kInvalidText, "a text value cannot hold a null character");
+  }
   return Call([&] {
     const int length = static_cast<int>(utf8.size());
     const char* text = utf8.data();

@@ -12,7 +12,7 @@ namespace ai::pg {
 /// A text value as UTF-8. Throws pg::Error if a SQL_ASCII database holds something else.
 std::string_view Utf8View(Datum text);
 
-/// A text value from UTF-8, in the database's encoding.
+/// A text value from UTF-8, in the database's encoding. Throws ai::Error if there is a zero byte.
 Datum TextDatum(std::string_view utf8);
 
 /// The elements of a text[], as UTF-8; nullopt is SQL's null.

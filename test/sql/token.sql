@@ -23,3 +23,4 @@ SELECT ai.openai_tokenize('no-such-model', 'text');
 SELECT ai.openai_detokenize('cl100k_base', ARRAY[1, NULL]);
 SELECT ai.openai_detokenize('cl100k_base', ARRAY[-1]);
 SELECT ai.openai_detokenize('cl100k_base', ARRAY[999999999]);
+SELECT ai.openai_detokenize('cl100k_base', ARRAY[188]); -- the token of U+0000
