@@ -26,6 +26,12 @@ inline void TakeSizes(FuzzInput& input, text::SplitterOptions& options) {
   options.length = vectors::MakeCounter(input.Pick(kCounters));
 }
 
+[[noreturn]] inline void ThrowDifference(std::size_t index, const std::string& got,
+                                         const std::string& want, const std::string& document) {
+  throw std::runtime_error("chunk " + std::to_string(index) + " is \"" + got + "\", not \"" + want +
+                           "\", of \"" + document + "\"");
+}
+
 /// Throws std::runtime_error where they differ.
 inline void Compare(const text::Splitter& splitter, const std::string& document,
                     const Strings& expected) {
@@ -36,8 +42,7 @@ inline void Compare(const text::Splitter& splitter, const std::string& document,
     const std::string got = i < chunks.size() ? std::string(chunks[i]) : "(none)";
     const std::string want = i < expected.size() ? expected[i] : "(none)";
     if (got != want) {
-      throw std::runtime_error("chunk " + std::to_string(i) + " is \"" + got + "\", not \"" + want +
-                               "\", of \"" + document + "\"");
+      ThrowDifference(i, got, want, document);
     }
   }
 }

@@ -153,6 +153,12 @@ std::string Encoded(char32_t code_point) {
   return out;
 }
 
+/// The three parts with the code point between them.
+std::string Between(char32_t code_point, const char* first, const char* second, const char* third) {
+  const std::string between = Encoded(code_point);
+  return first + between + second + between + third;
+}
+
 }  // namespace
 
 TEST_CASE("every white space code point is stripped, and only those", "[splitter]") {
@@ -161,9 +167,8 @@ TEST_CASE("every white space code point is stripped, and only those", "[splitter
     if (code_point == 'x' || (code_point >= 0xD800 && code_point <= 0xDFFF)) {
       continue;
     }
-    const std::string blank = Encoded(code_point);
-    const std::string document = blank + "x" + blank;
-    const Strings chunks = Split(Character(10, 0, "no such separator"), document);
+    const Strings chunks =
+        Split(Character(10, 0, "no such separator"), Between(code_point, "", "x", ""));
     const bool stripped = chunks == Strings{"x"};
     if (stripped != kWhitespace.contains(code_point)) {
       FAIL("U+" << std::hex << static_cast<std::uint32_t>(code_point));
@@ -179,7 +184,7 @@ TEST_CASE("every white space code point alone makes no chunk", "[splitter]") {
     CHECK(Split(Recursive(10, 0, {}), blank).empty());
     CHECK(Split(Sentence(10, 0), blank).empty());
     CHECK(Split(Semchunk(10, 0), blank).empty());
-    CHECK(Split(Semchunk(1, 0), "a" + blank + blank + "b") == Strings{"a", "b"});
+    CHECK(Split(Semchunk(1, 0), Between(code_point, "a", "", "b")) == Strings{"a", "b"});
   }
 }
 

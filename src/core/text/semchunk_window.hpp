@@ -17,7 +17,7 @@ class DelimiterWindow {
   DelimiterWindow(std::string_view text, std::size_t from) : scanner_(text, from) {}
 
   /// Moves the window to the delimiters that begin at or after from, and at or before to.
-  /// INVARIANT: neither end ever moves back.
+  /// INVARIANT: from never moves back. If to does, the window keeps what it has seen.
   void Move(std::size_t from, std::size_t to);
 
   /// The last one of the strongest in the window; a cut between characters at `otherwise` if the

@@ -6,7 +6,7 @@
 namespace ai::text {
 namespace {
 
-constexpr std::size_t kFirstRoom = 512;
+constexpr std::size_t kFirstRoom = 128;
 
 }  // namespace
 
