@@ -74,8 +74,10 @@ check-sanitizers: setup
 check-vectors:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run
 
+# Both parts run, whatever the first one says.
 bench:
-	@$(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run
+	@status=0; $(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run || status=1; \
+	  '$(ROOT)/scripts/bench-server' || status=1; exit $$status
 
 fuzz:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run

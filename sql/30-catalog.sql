@@ -14,6 +14,7 @@ CREATE TABLE ai.vectorizer (
     target       regclass,
     view         regclass,
     queue        regclass NOT NULL,
+    work         regclass NOT NULL,
     failed       regclass NOT NULL,
     trigger_name name NOT NULL,
     config       jsonb NOT NULL,
@@ -29,6 +30,9 @@ COMMENT ON COLUMN ai.vectorizer.source_pk IS
 COMMENT ON COLUMN ai.vectorizer.target IS
     'table of the embeddings; null for a column destination, or when it was dropped';
 COMMENT ON COLUMN ai.vectorizer.view IS 'view that joins source and target, if there is one';
+COMMENT ON COLUMN ai.vectorizer.queue IS 'table of changed rows that no worker has taken yet';
+COMMENT ON COLUMN ai.vectorizer.work IS 'table of rows that workers have taken, or will try again';
+COMMENT ON COLUMN ai.vectorizer.failed IS 'table of rows that were given up';
 COMMENT ON COLUMN ai.vectorizer.trigger_name IS
     'name of the trigger for INSERT and DELETE; the others have a suffix';
 COMMENT ON COLUMN ai.vectorizer.config IS 'what create_vectorizer was given, a section each';
@@ -45,10 +49,10 @@ CREATE INDEX ON ai._vectorizer_errors (id, recorded);
 COMMENT ON TABLE ai._vectorizer_errors IS
     'errors of vectorizers; details has the key of the row, the step and the class of the error';
 
--- The queues and the tables of failed rows inherit from this one, which has neither columns nor
--- rows: so that DROP EXTENSION knows what belongs to it, though they have to be in a dump.
+-- The queues with their tables of work and of failed rows inherit from this one, which has neither
+-- columns nor rows: so that DROP EXTENSION knows what belongs to it, though they have to be in a dump.
 CREATE TABLE ai._vectorizer_queue ();
-COMMENT ON TABLE ai._vectorizer_queue IS 'parent of all queues and of all tables of failed rows';
+COMMENT ON TABLE ai._vectorizer_queue IS 'parent of all queues, tables of work and tables of failed rows';
 
 CREATE VIEW ai._vectorizer_detail AS
     SELECT v.id, v.name, v.disabled, v.source, s.relowner AS owner,
@@ -57,6 +61,7 @@ CREATE VIEW ai._vectorizer_detail AS
         tn.nspname AS target_schema, t.relname AS target_table,
         wn.nspname AS view_schema, w.relname AS view_name,
         qn.nspname AS queue_schema, q.relname AS queue_table,
+        kn.nspname AS work_schema, k.relname AS work_table,
         fn.nspname AS failed_schema, f.relname AS failed_table,
         v.config
     FROM ai.vectorizer v
@@ -64,6 +69,8 @@ CREATE VIEW ai._vectorizer_detail AS
     JOIN pg_catalog.pg_namespace sn ON sn.oid = s.relnamespace
     JOIN pg_catalog.pg_class q ON q.oid = v.queue
     JOIN pg_catalog.pg_namespace qn ON qn.oid = q.relnamespace
+    JOIN pg_catalog.pg_class k ON k.oid = v.work
+    JOIN pg_catalog.pg_namespace kn ON kn.oid = k.relnamespace
     JOIN pg_catalog.pg_class f ON f.oid = v.failed
     JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
     LEFT JOIN pg_catalog.pg_class t ON t.oid = v.target

@@ -118,8 +118,9 @@ CREATE FUNCTION ai._vectorizer_source_pk(source_table regclass) RETURNS jsonb
 DECLARE
     key record;
     keys name[] := ARRAY(SELECT k.attname FROM ai._vectorizer_key_columns(source_table) k);
-    -- Columns of the queue and of the table of failed rows, then those of the target.
-    queue_taken name[] := '{queued_at,priority,attempts,retry_at,lease,step,error,class,failed_at}';
+    -- Columns of the queue, of its tables of work and of failed rows, then those of the target.
+    queue_taken name[] := '{queued_at,priority,attempts,retry_at,lease,taken_at,step,error,class,'
+                          'failed_at}';
     target_taken name[] := '{embedding_uuid,chunk_seq,chunk,embedding,content_hash}';
     queue_column name;
     target_column name;

@@ -15,7 +15,9 @@ CREATE FUNCTION ai._vectorizer_queue_keys(source_pk jsonb) RETURNS text
 COMMENT ON FUNCTION ai._vectorizer_queue_keys(jsonb) IS
     'definitions of the columns for a key in a queue';
 
--- There is nothing by which an entry could be told from another one of the same row, and no need.
+-- What changed, in the order of the changes, no more: this is written by users' transactions. There
+-- is no index, because that costs them more than all the rest, and nothing by which an entry could
+-- be told from another one of the same row. Workers read it by place (ctid).
 -- REPLICA IDENTITY FULL: in a publication of all tables, entries can still be deleted.
 CREATE FUNCTION ai._vectorizer_create_queue_table(queue_schema name, queue_table name,
         source_pk jsonb, priority int4) RETURNS regclass
@@ -25,8 +27,7 @@ CREATE FUNCTION ai._vectorizer_create_queue_table(queue_schema name, queue_table
 BEGIN
     EXECUTE format(
         'CREATE TABLE %I.%I (%s, queued_at timestamptz NOT NULL DEFAULT now(), '
-        'priority smallint NOT NULL DEFAULT %s, attempts int NOT NULL DEFAULT 0, '
-        'retry_at timestamptz, lease uuid) INHERITS (ai._vectorizer_queue)',
+        'priority smallint NOT NULL DEFAULT %s) INHERITS (ai._vectorizer_queue)',
         queue_schema, queue_table, ai._vectorizer_queue_keys(source_pk), priority);
     EXECUTE format('ALTER TABLE %I.%I REPLICA IDENTITY FULL', queue_schema, queue_table);
     EXECUTE format('REVOKE ALL ON %I.%I FROM PUBLIC', queue_schema, queue_table);
@@ -34,19 +35,29 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_create_queue_table(name, name, jsonb, int4) IS
-    'makes the queue of a vectorizer, without its index';
+    'makes the queue of a vectorizer';
 
--- After the existing rows are in it, none of which has a lease.
-CREATE FUNCTION ai._vectorizer_create_queue_index(queue regclass) RETURNS void
+-- Where a worker puts what it takes from the queue, one row for all entries of a source row, until
+-- it is written. A row with a lease is with that worker process; one without waits for retry_at.
+CREATE FUNCTION ai._vectorizer_create_work_table(queue_schema name, work_table name,
+        source_pk jsonb) RETURNS regclass
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    EXECUTE format('CREATE INDEX ON %s (lease) WHERE lease IS NOT NULL', ai._qualified_name(queue));
+    EXECUTE format(
+        'CREATE TABLE %I.%I (%s, queued_at timestamptz NOT NULL, priority smallint NOT NULL, '
+        'attempts int NOT NULL DEFAULT 0, retry_at timestamptz, lease uuid, taken_at timestamptz, '
+        'error text, PRIMARY KEY (%s)) INHERITS (ai._vectorizer_queue)',
+        queue_schema, work_table, ai._vectorizer_queue_keys(source_pk),
+        ai._key_list(source_pk, '%2$s'));
+    EXECUTE format('CREATE INDEX ON %I.%I (retry_at) WHERE lease IS NULL', queue_schema, work_table);
+    EXECUTE format('REVOKE ALL ON %I.%I FROM PUBLIC', queue_schema, work_table);
+    RETURN format('%I.%I', queue_schema, work_table)::regclass;
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_create_queue_index(regclass) IS
-    'makes the index of a vectorizer''s queue, by which a worker finds what it holds';
+COMMENT ON FUNCTION ai._vectorizer_create_work_table(name, name, jsonb) IS
+    'makes the table for the rows that workers have taken from a vectorizer''s queue';
 
 CREATE FUNCTION ai._vectorizer_create_queue_failed_table(queue_schema name, failed_table name,
         source_pk jsonb) RETURNS regclass
@@ -75,7 +86,8 @@ CREATE FUNCTION ai._vectorizer_grant_queue(v ai.vectorizer, role name) RETURNS v
 BEGIN
     EXECUTE format('GRANT SELECT, INSERT (%s) ON %s TO %I', ai._key_list(v.source_pk, '%2$s'),
                    ai._qualified_name(v.queue), role);
-    EXECUTE format('GRANT SELECT ON %s TO %I', ai._qualified_name(v.failed), role);
+    EXECUTE format('GRANT SELECT ON %s, %s TO %I', ai._qualified_name(v.work),
+                   ai._qualified_name(v.failed), role);
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_grant_queue(ai.vectorizer, name) IS

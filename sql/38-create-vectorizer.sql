@@ -155,6 +155,8 @@ BEGIN
     END IF;
     v.queue := ai._vectorizer_create_queue_table(queue_schema, queue_table, v.source_pk,
         coalesce((v.config #>> '{processing,priority}')::int, 0));
+    v.work := ai._vectorizer_create_work_table(queue_schema,
+        ('_vectorizer_q_work_' || v.id)::name, v.source_pk);
     v.failed := ai._vectorizer_create_queue_failed_table(queue_schema,
         ('_vectorizer_q_failed_' || v.id)::name, v.source_pk);
     PERFORM ai._vectorizer_grant_queue(v, pg_get_userbyid(owner));
@@ -163,7 +165,6 @@ BEGIN
     IF enqueue_existing THEN
         PERFORM ai._vectorizer_enqueue_rows(v, ai._from_source(v.source));
     END IF;
-    PERFORM ai._vectorizer_create_queue_index(v.queue);
     RETURN v;
 END
 $$;
@@ -221,10 +222,10 @@ BEGIN
     END IF;
     v := ai._vectorizer_build(v, names, coalesce(queue_schema, 'ai'),
         coalesce(queue_table, ('_vectorizer_q_' || v.id)::name), coalesce(enqueue_existing, true));
-    INSERT INTO ai.vectorizer (id, name, source, source_pk, target, view, queue, failed,
-                               trigger_name, config, owner_role)
-    VALUES (v.id, v.name, v.source, v.source_pk, v.target, v.view, v.queue, v.failed,
-            v.trigger_name, v.config, pg_get_userbyid(ai._vectorizer_owner(v)));
+    INSERT INTO ai.vectorizer (id, name, source, source_pk, target, view, queue, work,
+                               failed, trigger_name, config, owner_role)
+    VALUES (v.id, v.name, v.source, v.source_pk, v.target, v.view, v.queue, v.work,
+            v.failed, v.trigger_name, v.config, pg_get_userbyid(ai._vectorizer_owner(v)));
     PERFORM ai._vectorizer_grant_to(caller, v, grantees);
     RETURN v.id;
 END

@@ -105,6 +105,7 @@ BEGIN
     END LOOP;
     PERFORM ai._vectorizer_flush_pending();
     PERFORM ai._drop_if_exists('TABLE', v.queue);
+    PERFORM ai._drop_if_exists('TABLE', v.work);
     PERFORM ai._drop_if_exists('TABLE', v.failed);
 END
 $$;

@@ -29,7 +29,7 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_require_visible(oid, ai.vectorizer) IS
     'raises an error unless the caller may see how far a vectorizer is';
 
--- A row may have several entries in the queue. Counting rows takes a look at all entries, so beyond
+-- A row may have several entries in the queue, and be with a worker. Counting rows takes a look at all entries, so beyond
 -- the first ten thousand entries their number is estimated, as the planner does.
 CREATE FUNCTION ai._vectorizer_count_pending(v ai.vectorizer, exact_count boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -37,23 +37,23 @@ CREATE FUNCTION ai._vectorizer_count_pending(v ai.vectorizer, exact_count boolea
     AS $$
 DECLARE
     most constant bigint := 10000;
-    queue text := ai._qualified_name(v.queue);
     key text := ai._key_list(v.source_pk, '%2$s');
+    entries_of text := format('SELECT %1$s FROM %2$s UNION ALL SELECT %1$s FROM %3$s', key,
+        ai._qualified_name(v.work), ai._qualified_name(v.queue));
     entries bigint;
     result bigint;
     plan json;
 BEGIN
     PERFORM ai._vectorizer_flush_pending();
     EXECUTE format(
-        'SELECT count(*) FROM (SELECT DISTINCT %1$s FROM (SELECT %1$s FROM %2$s%3$s) e) r',
-        key, queue, CASE WHEN exact_count THEN '' ELSE ' LIMIT ' || most + 1 END) INTO result;
+        'SELECT count(*) FROM (SELECT DISTINCT %s FROM (%s%s) e) r',
+        key, entries_of, CASE WHEN exact_count THEN '' ELSE ' LIMIT ' || most + 1 END) INTO result;
     IF exact_count THEN
         RETURN result;
     END IF;
-    EXECUTE format('SELECT count(*) FROM (SELECT FROM %s LIMIT %s) e', queue, most + 1)
-        INTO entries;
+    EXECUTE format('SELECT count(*) FROM (%s LIMIT %s) e', entries_of, most + 1) INTO entries;
     IF entries > most THEN
-        EXECUTE format('EXPLAIN (FORMAT JSON) SELECT FROM %s', queue) INTO plan;
+        EXECUTE 'EXPLAIN (FORMAT JSON) ' || entries_of INTO plan;
         result := greatest(entries, (plan #>> '{0,Plan,Plan Rows}')::bigint);
     END IF;
     RETURN result;

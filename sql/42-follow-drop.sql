@@ -73,7 +73,7 @@ BEGIN
         PERFORM ai._vectorizer_forget(v);
     END LOOP;
     FOR v IN SELECT * FROM ai.vectorizer x
-             WHERE x.queue = ANY (relations) OR x.failed = ANY (relations) LOOP
+             WHERE ARRAY[x.queue, x.work, x.failed]::oid[] && relations LOOP
         IF ai._vectorizer_has_triggers(v) THEN
             PERFORM ai._vectorizer_refuse(v, 'cannot drop the queue of a vectorizer');
         END IF;

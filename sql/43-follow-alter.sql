@@ -81,7 +81,8 @@ BEGIN
     FROM (VALUES
         (v.target, '{embedding_uuid,chunk_seq,chunk,embedding,content_hash}'::name[],
          'target_column'),
-        (v.queue, '{queued_at,priority,attempts,retry_at,lease}', 'queue_column'),
+        (v.queue, '{queued_at,priority}', 'queue_column'),
+        (v.work, '{queued_at,priority,attempts,retry_at,lease,taken_at,error}', 'queue_column'),
         (v.failed, '{step,error,class,attempts,failed_at}', 'queue_column')
     ) AS r (relation, columns, key)
     CROSS JOIN LATERAL unnest(r.columns || ARRAY(
@@ -128,8 +129,8 @@ BEGIN
         EXECUTE format('ALTER TABLE %s OWNER TO %I', ai._qualified_name(relation), new_owner);
     END LOOP;
     IF old_owner IS NOT NULL THEN
-        EXECUTE format('REVOKE ALL ON %s, %s FROM %I', ai._qualified_name(v.queue),
-                       ai._qualified_name(v.failed), v.owner_role);
+        EXECUTE format('REVOKE ALL ON %s, %s, %s FROM %I', ai._qualified_name(v.queue),
+                       ai._qualified_name(v.work), ai._qualified_name(v.failed), v.owner_role);
     END IF;
     PERFORM ai._vectorizer_grant_queue(v, new_owner);
 END
@@ -189,7 +190,7 @@ CREATE FUNCTION ai._vectorizers_of(relation oid) RETURNS SETOF ai.vectorizer
         UNION SELECT i.inhrelid FROM below JOIN pg_inherits i ON i.inhparent = below.oid
     )
     SELECT v.* FROM ai.vectorizer v
-    WHERE relation IN (v.target, v.queue, v.failed)
+    WHERE relation IN (v.target, v.queue, v.work, v.failed)
        OR v.source IN (SELECT oid FROM above UNION SELECT oid FROM below)
     $$;
 COMMENT ON FUNCTION ai._vectorizers_of(oid) IS 'vectorizers that have to do with a table';

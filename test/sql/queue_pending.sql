@@ -12,12 +12,18 @@ SELECT ai.vectorizer_queue_pending(1), ai.vectorizer_queue_pending(1, true), ai.
 UPDATE src SET body = 'new' WHERE a <= 50;
 SELECT count(*) FROM ai._vectorizer_q_1;
 SELECT ai.vectorizer_queue_pending(1), ai.vectorizer_queue_pending(1, true);
-UPDATE ai._vectorizer_q_1 SET lease = gen_random_uuid() WHERE a <= 20;
-UPDATE ai._vectorizer_q_1 SET retry_at = now() + interval '1 day', attempts = 2 WHERE a > 90;
+INSERT INTO ai._vectorizer_q_work_1 (a, b, queued_at, priority, lease)
+SELECT a, b, now(), 0, gen_random_uuid() FROM src WHERE a <= 20;
+DELETE FROM ai._vectorizer_q_1 WHERE a <= 10;
+INSERT INTO ai._vectorizer_q_work_1 (a, b, queued_at, priority, attempts, retry_at)
+SELECT a, b, now(), 0, 2, now() + interval '1 day' FROM src WHERE a > 90;
+DELETE FROM ai._vectorizer_q_1 WHERE a > 95;
 SELECT ai.vectorizer_queue_pending(1), ai.vectorizer_queue_pending(1, true);
 
 -- Done is 0.
 DELETE FROM ai._vectorizer_q_1;
+SELECT ai.vectorizer_queue_pending(1), ai.vectorizer_queue_pending(1, true);
+DELETE FROM ai._vectorizer_q_work_1;
 SELECT ai.vectorizer_queue_pending(1), ai.vectorizer_queue_pending(1, true);
 SELECT pending_items FROM ai.vectorizer_status;
 

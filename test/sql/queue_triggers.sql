@@ -171,7 +171,7 @@ SELECT ai.vectorizer_queue_pending(1, exact_count => true);
 
 -- A publication of all tables does not keep workers from their work.
 CREATE PUBLICATION regress_ai FOR ALL TABLES;
-UPDATE ai._vectorizer_q_1 SET attempts = 1;
+UPDATE ai._vectorizer_q_1 SET priority = 1;
 DELETE FROM ai._vectorizer_q_1;
 DROP PUBLICATION regress_ai;
 

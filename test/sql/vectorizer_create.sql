@@ -36,16 +36,18 @@ SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.att
     a.attidentity, pg_get_expr(d.adbin, d.adrelid) AS "default"
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-WHERE c.relname IN ('blog_embedding_store', 'blog_embedding', '_vectorizer_q_2', '_vectorizer_q_failed_2')
+WHERE c.relname IN ('blog_embedding_store', 'blog_embedding', '_vectorizer_q_2', '_vectorizer_q_work_2',
+        '_vectorizer_q_failed_2')
   AND a.attnum > 0
 ORDER BY c.relname, a.attnum;
 SELECT tablename, regexp_replace(indexdef, '^CREATE ', '') AS index FROM pg_indexes
-WHERE tablename IN ('blog_embedding_store', '_vectorizer_q_2', '_vectorizer_q_failed_2') ORDER BY 1, 2;
+WHERE tablename IN ('blog_embedding_store', '_vectorizer_q_2', '_vectorizer_q_work_2', '_vectorizer_q_failed_2')
+ORDER BY 1, 2;
 SELECT tgname, tgenabled, regexp_replace(pg_get_triggerdef(oid), '^.* AFTER', 'AFTER') AS definition
 FROM pg_trigger WHERE tgrelid = 'blog'::regclass AND tgname ~ '_2' ORDER BY tgname;
 
 -- The queue has the keys of the existing rows, once each.
-SELECT q.id, priority, attempts, retry_at, lease, queued_at = created AS at_creation
+SELECT q.id, priority, queued_at = created AS at_creation
 FROM ai._vectorizer_q_2 q, ai.vectorizer v WHERE v.id = 2 ORDER BY 1;
 
 -- The view joins both.
@@ -71,7 +73,7 @@ SELECT ai.create_vectorizer('blog', loading => ai.loading_column('authors'),
     processing => ai.processing_default(priority => 7));
 SELECT name, source_table, target_table, view, pending_items FROM ai.vectorizer_status WHERE id = 4;
 SELECT source_schema, source_table, target_schema, target_table, view_schema, view_name, queue_schema,
-    queue_table, failed_schema, failed_table, owner::regrole = current_user::regrole AS mine
+    queue_table, work_schema, work_table, failed_schema, failed_table, owner::regrole = current_user::regrole AS mine
 FROM ai._vectorizer_detail WHERE id = 4 \gx
 SELECT id, priority FROM queues."Some queue" ORDER BY id;
 SELECT ai.create_vectorizer('blog', loading => ai.loading_column('authors'),

@@ -66,8 +66,10 @@ ALTER TABLE src DROP CONSTRAINT src_pkey;
 DROP INDEX src_pkey;
 ALTER TABLE stored DROP COLUMN content_hash;
 ALTER TABLE stored RENAME COLUMN id TO number;
-ALTER TABLE ai._vectorizer_q_1 DROP COLUMN lease;
+ALTER TABLE ai._vectorizer_q_1 DROP COLUMN priority;
+ALTER TABLE ai._vectorizer_q_work_1 DROP COLUMN lease;
 DROP TABLE ai._vectorizer_q_1;
+DROP TABLE ai._vectorizer_q_work_1;
 DROP TABLE ai._vectorizer_q_failed_1;
 -- A unique index on the same columns can take the place of the key, and must stay then.
 CREATE UNIQUE INDEX src_number ON src (number);

@@ -11,7 +11,7 @@ CREATE FUNCTION key_of(vectorizer int) RETURNS SETOF text LANGUAGE sql
 AS $$ SELECT k::text FROM ai.vectorizer v, jsonb_array_elements(v.source_pk) k WHERE v.id = vectorizer $$;
 CREATE FUNCTION queue_of(vectorizer int) RETURNS SETOF jsonb LANGUAGE plpgsql
 AS $$ BEGIN
-    RETURN QUERY EXECUTE format('SELECT to_jsonb(q) - ''queued_at'' - ''priority'' - ''attempts'' - ''retry_at'' - ''lease''
+    RETURN QUERY EXECUTE format('SELECT to_jsonb(q) - ''queued_at'' - ''priority''
                                  FROM ai._vectorizer_q_%s q ORDER BY 1', vectorizer);
 END $$;
 

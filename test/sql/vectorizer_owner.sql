@@ -22,7 +22,8 @@ CREATE VIEW owned.owners AS
             SELECT format('%s:%s(%s)', pg_get_userbyid(x.grantee), x.privilege_type, a.attname)
             FROM pg_attribute a, aclexplode(a.attacl) x WHERE a.attrelid = c.oid
             ORDER BY 1), ' '), 'regress_ai_', '', 'g') AS granted
-    FROM pg_class c WHERE c.relname IN ('src', 'src_embedding_store', 'src_embedding', '_vectorizer_q_1', '_vectorizer_q_failed_1')
+    FROM pg_class c WHERE c.relname IN ('src', 'src_embedding_store', 'src_embedding', '_vectorizer_q_1', '_vectorizer_q_work_1',
+        '_vectorizer_q_failed_1')
     ORDER BY c.relname;
 SELECT * FROM owned.owners;
 SELECT owner_role FROM ai.vectorizer;
@@ -31,8 +32,10 @@ SELECT owner_role FROM ai.vectorizer;
 SET ROLE regress_ai_a;
 SELECT id FROM ai._vectorizer_q_1;
 INSERT INTO ai._vectorizer_q_1 (id) VALUES (1);
-INSERT INTO ai._vectorizer_q_1 (id, attempts) VALUES (1, 100);
-UPDATE ai._vectorizer_q_1 SET lease = NULL;
+INSERT INTO ai._vectorizer_q_1 (id, priority) VALUES (1, 100);
+UPDATE ai._vectorizer_q_1 SET queued_at = NULL;
+UPDATE ai._vectorizer_q_work_1 SET lease = NULL;
+SELECT count(*) FROM ai._vectorizer_q_work_1;
 DELETE FROM ai._vectorizer_q_1;
 SELECT count(*) FROM ai._vectorizer_q_failed_1;
 RESET ROLE;

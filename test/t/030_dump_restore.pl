@@ -36,17 +36,19 @@ sql('original', q{
 	SELECT ai.disable_vectorizer_schedule('part');
 	INSERT INTO "App".blog_embedding_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'a chunk', '[1,2,3]');
 	RESET ROLE;
-	UPDATE "App"."Blog queue" SET attempts = 3, retry_at = '2030-01-01', lease = 'a0000000-0000-0000-0000-000000000001'
-	WHERE id = 2;
+	UPDATE "App"."Blog queue" SET priority = 3 WHERE id = 2;
+	INSERT INTO "App"._vectorizer_q_work_1 (id, queued_at, priority, attempts, retry_at, lease)
+	VALUES (2, now(), 0, 3, '2030-01-01', 'a0000000-0000-0000-0000-000000000001');
 	INSERT INTO "App"._vectorizer_q_failed_1 (id, step, error, class) VALUES (9, 'embedding', 'it broke', 'permanent');
 	INSERT INTO ai._vectorizer_errors (id, message, details) VALUES (1, 'it broke', '{"key": {"id": 9}}');
 	SELECT ai._worker_progress(ai._worker_start('1', '5s'), 1, 10, NULL)});
 
 my %state = (
-	'vectorizers'         => q{SELECT id, name, source, target, view, queue, failed, trigger_name, source_pk, config,
+	'vectorizers'         => q{SELECT id, name, source, target, view, queue, work, failed, trigger_name, source_pk, config,
 	                           owner_role, disabled, created FROM ai.vectorizer ORDER BY id},
 	'queue'               => q{SELECT * FROM "App"."Blog queue" ORDER BY id, queued_at},
 	'empty queue'         => q{SELECT * FROM ai._vectorizer_q_2 ORDER BY id},
+	'taken rows'          => q{SELECT * FROM "App"._vectorizer_q_work_1},
 	'failed rows'         => q{SELECT * FROM "App"._vectorizer_q_failed_1},
 	'errors'              => q{SELECT * FROM ai.vectorizer_errors},
 	'worker processes'    => q{SELECT * FROM ai.vectorizer_worker_process},
@@ -60,7 +62,7 @@ my %state = (
 	'columns of queues'   => q{SELECT attrelid::regclass, attnum, attname, format_type(atttypid, atttypmod) FROM pg_attribute
 	                           WHERE attrelid IN (SELECT queue FROM ai.vectorizer) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum});
 my %original = map { $_ => sql('original', $state{$_}) } keys %state;
-like($original{queue}, qr/2030-01-01/, 'there is something to lose');
+like($original{'taken rows'}, qr/2030-01-01/, 'there is something to lose');
 
 # What a restored database has, and that it goes on.
 sub check_restored
