@@ -72,7 +72,7 @@ check-sanitizers: setup
 	@SANITIZE=address,undefined '$(ROOT)/scripts/test' regress tap
 
 check-vectors:
-	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run
+	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run VECTORS='$(abspath $(VECTORS))'
 
 # Both parts run, whatever the first one says.
 bench:
