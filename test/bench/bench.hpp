@@ -1,5 +1,5 @@
-// Timing and reporting for the benchmarks: medians, rates, ratios to memcpy measured in the same
-// run. Header only, so that each benchmark is one source.
+// Timing and reporting for the benchmarks: rates, and ratios to memcpy measured in the same run.
+// Header only, so that each benchmark is one source.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,25 +24,30 @@ inline double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// The median processor time of one call, in seconds, over an odd number of runs after one to warm
-/// up.
+/// The processor time of one call, in seconds.
 template <typename Body>
-double MedianSeconds(std::size_t runs, const Body& body) {
+double Seconds(const Body& body) {
+  const double start = ThreadSeconds();
   body();
-  std::vector<double> times;
+  return ThreadSeconds() - start;
+}
+
+/// The least processor time of one call, in seconds, over some runs after one to warm up. Others on
+/// the same machine can only slow pure code down, so the best run is the one least disturbed.
+template <typename Body>
+double BestSeconds(std::size_t runs, const Body& body) {
+  body();
+  double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < runs; ++i) {
-    const double start = ThreadSeconds();
-    body();
-    times.push_back(ThreadSeconds() - start);
+    best = std::min(best, Seconds(body));
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return best;
 }
 
 /// Bytes per second of copying data, the yardstick of what the machine can do right now.
 inline double MemcpyRate(const std::string& data, std::size_t runs) {
   std::vector<char> copy(data.size());
-  return static_cast<double>(data.size()) / MedianSeconds(runs, [&] {
+  return static_cast<double>(data.size()) / BestSeconds(runs, [&] {
            std::memcpy(copy.data(), data.data(), data.size());
            // Keeps the compiler from dropping a copy that nobody reads.
            asm volatile("" : : "r"(copy.data()) : "memory");

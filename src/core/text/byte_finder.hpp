@@ -9,6 +9,10 @@
 #include <cstring>
 #include <string_view>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "core/text/code_points.hpp"
 
 namespace ai::text {
@@ -50,6 +54,19 @@ class ByteFinder {
   static constexpr std::uint64_t kGather = 0x0002040810204081;  // bit 7 of byte i to bit 56 + i
 
   /// A bit for each byte of the block that is the one looked for, the first byte in the lowest.
+#ifdef __SSE2__
+  std::uint64_t HitsInBlock(const char* block) const {
+    const __m128i pattern = _mm_set1_epi8(byte_);
+    std::uint64_t hits = 0;
+    for (std::size_t i = 0; i < kBlock / sizeof(__m128i); ++i) {
+      __m128i bytes;
+      std::memcpy(&bytes, block + i * sizeof(__m128i), sizeof(__m128i));
+      const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, pattern));
+      hits |= static_cast<std::uint64_t>(equal) << (i * sizeof(__m128i));
+    }
+    return hits;
+  }
+#else
   std::uint64_t HitsInBlock(const char* block) const {
     const std::uint64_t pattern = kLowBits * static_cast<unsigned char>(byte_);
     std::uint64_t hits = 0;
@@ -62,6 +79,7 @@ class ByteFinder {
     }
     return hits;
   }
+#endif
 
   std::size_t NextByMemchr() {
     const void* found = std::memchr(text_.data() + next_, byte_, text_.size() - next_);
