@@ -68,7 +68,7 @@ std::shared_ptr<const token::Encoding> RequireEncoding(token::EncodingName name)
 
 std::shared_ptr<const text::LengthFunction> TokenLength(std::string_view encoding_or_model) {
   if (auto encoding = FindEncoding(EncodingOf(encoding_or_model))) {
-    return std::make_shared<token::EncodingLength>(std::move(encoding));
+    return std::make_shared<token::EncodingLength>(std::move(encoding), ServeInterrupts);
   }
   return std::make_shared<EstimatedLength>();
 }

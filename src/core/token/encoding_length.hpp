@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/interrupt.hpp"
 #include "core/text/length.hpp"
 #include "core/token/encoding.hpp"
 
@@ -12,16 +13,24 @@ namespace ai::token {
 
 class EncodingLength final : public text::LengthFunction {
  public:
-  explicit EncodingLength(std::shared_ptr<const Encoding> encoding)
-      : encoding_(std::move(encoding)) {}
+  /// A measurement of a large text asks pending now and then.
+  explicit EncodingLength(std::shared_ptr<const Encoding> encoding,
+                          InterruptCheck pending = nullptr)
+      : encoding_(std::move(encoding)), pending_(pending) {}
 
-  std::size_t Measure(std::string_view text) const override { return encoding_->Count(text); }
+  std::size_t Measure(std::string_view text) const override {
+    return encoding_->Count(text, pending_);
+  }
+  std::size_t MeasureUpTo(std::string_view text, std::size_t limit) const override {
+    return encoding_->CountUpTo(text, limit, pending_);
+  }
   std::size_t FitPrefix(std::string_view text, std::size_t limit) const override {
-    return encoding_->Truncate(text, limit).size();
+    return encoding_->Truncate(text, limit, pending_).size();
   }
 
  private:
   std::shared_ptr<const Encoding> encoding_;
+  InterruptCheck pending_;
 };
 
 }  // namespace ai::token
