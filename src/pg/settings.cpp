@@ -1,5 +1,9 @@
 #include "pg/settings.hpp"
 
+#include <limits>
+
+#include "core/http/host_policy.hpp"
+#include "core/http/url.hpp"
 #include "pg/guard.hpp"
 
 namespace ai::pg {
@@ -18,11 +22,98 @@ struct BoolSetting {
   const char* detail;
 };
 
+struct IntSetting {
+  const char* name;
+  int* value;
+  int initial;
+  int least;
+  int most;
+  GucContext context;
+  int flags;
+  const char* summary;
+  const char* detail;
+};
+
+struct TextSetting {
+  const char* name;
+  char** value;
+  const char* initial;
+  GucContext context;
+  int flags;
+  GucStringCheckHook check;
+  const char* summary;
+  const char* detail;
+};
+
+/// Runs a check of a new value; what it throws becomes the detail of the server's refusal.
+template <typename Fn>
+bool Accepts(Fn&& check) {
+  try {
+    check();
+    return true;
+  } catch (const std::exception& error) {
+    GUC_check_errdetail("%s.", error.what());
+    return false;
+  }
+}
+
+bool CheckHosts(char** value, void** /*extra*/, GucSource /*source*/) {
+  return Accepts([&] { http::HostList::Parse(*value == nullptr ? "" : *value); });
+}
+
+bool CheckBaseUrl(char** value, void** /*extra*/, GucSource /*source*/) {
+  return Accepts([&] {
+    if (*value == nullptr || **value == '\0') {
+      return;
+    }
+    const auto url = http::ParseUrl(*value, http::UrlKind::kBase);
+    if (!url) {
+      throw ai::Error(ErrorCode::kInvalidParameter, url.failure().message);
+    }
+  });
+}
+
+constexpr int kSecret = GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE;
+constexpr int kMost = std::numeric_limits<int>::max();
+
 constexpr BoolSetting kBoolSettings[] = {
     {"ai.preload_warning", &settings.preload_warning, true, PGC_USERSET, 0,
      "Warns when the library is loaded by a session instead of shared_preload_libraries.",
      "Without preloading there are no background workers and vectorizers wait. Turn it off where "
      "only the SQL functions are wanted."},
+};
+
+constexpr IntSetting kIntSettings[] = {
+    {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
+     "How long to wait for a connection to a provider.", nullptr},
+    {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
+     "How long to wait for the whole answer of a provider.", nullptr},
+    {"ai.max_response_size", &settings.max_response_size, 64 * 1024, 1, 1024 * 1024, PGC_SUSET,
+     GUC_UNIT_KB, "How large the answer of a provider may be.",
+     "A larger one is an error; it is not read to its end."},
+};
+
+constexpr TextSetting kStringSettings[] = {
+    {"ai.openai_api_key", &settings.openai_api_key, "", PGC_SUSET, kSecret, nullptr,
+     "Key for OpenAI, unless the secret OPENAI_API_KEY is in the store.", nullptr},
+    {"ai.openai_base_url", &settings.openai_base_url, "", PGC_SUSET, GUC_SUPERUSER_ONLY,
+     CheckBaseUrl, "Where requests for OpenAI go, unless a configuration says otherwise.",
+     "Empty stands for https://api.openai.com/v1."},
+    {"ai.ollama_host", &settings.ollama_host, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckBaseUrl,
+     "Where requests for Ollama go, unless a configuration says otherwise.",
+     "Empty stands for the server's environment variable OLLAMA_HOST, else "
+     "http://localhost:11434."},
+    {"ai.voyage_api_key", &settings.voyage_api_key, "", PGC_SUSET, kSecret, nullptr,
+     "Key for Voyage AI, unless the secret VOYAGE_API_KEY is in the store.", nullptr},
+    {"ai.cohere_api_key", &settings.cohere_api_key, "", PGC_SUSET, kSecret, nullptr,
+     "Key for Cohere, unless the secret COHERE_API_KEY is in the store.", nullptr},
+    {"ai.ca_file", &settings.ca_file, "", PGC_SUSET, GUC_SUPERUSER_ONLY, nullptr,
+     "File of the certificate authorities that are trusted for providers.",
+     "Empty stands for those of the operating system."},
+    {"ai.allowed_hosts", &settings.allowed_hosts, http::kDefaultAllowedHosts.data(), PGC_SUSET,
+     GUC_SUPERUSER_ONLY | GUC_LIST_INPUT, CheckHosts, "Hosts that requests may go to.",
+     "A list of host, host:port, *.domain, address or address/bits. Link-local addresses are "
+     "refused whatever is listed."},
 };
 
 }  // namespace
@@ -33,8 +124,25 @@ void DefineSettings() {
       DefineCustomBoolVariable(s.name, s.summary, s.detail, s.value, s.initial, s.context, s.flags,
                                nullptr, nullptr, nullptr);
     }
+    for (const IntSetting& s : kIntSettings) {
+      DefineCustomIntVariable(s.name, s.summary, s.detail, s.value, s.initial, s.least, s.most,
+                              s.context, s.flags, nullptr, nullptr, nullptr);
+    }
+    for (const TextSetting& s : kStringSettings) {
+      DefineCustomStringVariable(s.name, s.summary, s.detail, s.value, s.initial, s.context,
+                                 s.flags, s.check, nullptr, nullptr);
+    }
     MarkGUCPrefixReserved("ai");
   });
+}
+
+const char* StringSetting(const char* name) {
+  for (const TextSetting& s : kStringSettings) {
+    if (pg_strcasecmp(s.name, name) == 0) {
+      return *s.value == nullptr ? "" : *s.value;
+    }
+  }
+  return "";
 }
 
 }  // namespace ai::pg

@@ -6,11 +6,27 @@ namespace ai::pg {
 /// PostgreSQL writes these; we only read them. The table in settings.cpp has every default.
 struct Settings {
   bool preload_warning;
+
+  // Providers. Strings may be null or empty, which both mean: not set.
+  char* openai_api_key;
+  char* openai_base_url;
+  char* ollama_host;
+  char* voyage_api_key;
+  char* cohere_api_key;
+  char* ca_file;
+  char* allowed_hosts;
+  int connect_timeout;    // milliseconds
+  int request_timeout;    // milliseconds
+  int max_response_size;  // kilobytes
 };
 
 extern Settings settings;
 
 /// Registers all settings. Called once, when the library is loaded.
 void DefineSettings();
+
+/// The value of a string setting by its name, for example "ai.openai_base_url"; empty if it is not
+/// set or there is no string setting of that name.
+const char* StringSetting(const char* name);
 
 }  // namespace ai::pg

@@ -1,0 +1,152 @@
+// Embeddings in the caller's own statement: the functions of sql/61-embed.sql.
+#include "core/http/fetch.hpp"
+#include "core/json/document.hpp"
+#include "core/json/writer.hpp"
+#include "core/provider/batch.hpp"
+#include "core/provider/models.hpp"
+#include "core/provider/openai.hpp"
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/provider_access.hpp"
+#include "pg/token_tables.hpp"
+
+namespace {
+
+using ai::http::Request;
+using ai::http::Response;
+
+constexpr std::size_t kMostInFlight = 8;
+
+ai::WallTime Now() {
+  return ai::SystemClock().WallNow();
+}
+
+/// A provider, and where to reach it on behalf of a role.
+struct Access {
+  Access(Datum config_datum, Oid role, const std::optional<std::string>& api_key)
+      : config(ai::json::Document::Parse(ai::pg::JsonText(config_datum))),
+        provider(ai::provider::MakeProvider(config.root(), ai::pg::ProviderEnvironment())),
+        endpoint(ai::pg::ResolveEndpoint(config.root(), role, api_key)) {}
+
+  ai::json::Document config;
+  std::unique_ptr<ai::provider::Provider> provider;
+  ai::provider::Endpoint endpoint;
+};
+
+std::optional<std::string> OptionalText(FunctionCallInfo fcinfo, int argument) {
+  if (PG_ARGISNULL(argument)) {
+    return std::nullopt;
+  }
+  return std::string(ai::pg::Utf8View(PG_GETARG_DATUM(argument)));
+}
+
+std::vector<Response> Ask(const Access& access, std::vector<Request> requests) {
+  for (Request& request : requests) {
+    ai::pg::ApplyLimits(access.config.root(), request);
+  }
+  auto responses = ai::http::FetchAll(ai::pg::SessionTransport(), std::move(requests),
+                                      kMostInFlight, ai::pg::ServeInterrupts);
+  if (!responses) {
+    ai::pg::ThrowFailure(responses.failure());
+  }
+  return std::move(responses).value();
+}
+
+/// The texts of one request, in their order.
+using Batch = std::vector<std::string_view>;
+
+std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider,
+                                  const std::vector<std::optional<std::string_view>>& inputs) {
+  const auto encoding = ai::pg::FindEncoding(ai::pg::EncodingOf(provider.model()));
+  std::vector<Batch> batches;
+  ai::provider::Batch size(provider.limits());
+  for (const auto& input : inputs) {
+    if (!input) {
+      continue;
+    }
+    if (input->empty()) {
+      throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
+                      "Leave it out, or use NULL, for which the result is NULL.");
+    }
+    const auto prepared = ai::provider::Prepare(*input, provider.limits(), encoding.get(),
+                                                ai::pg::ServeInterrupts);
+    if (batches.empty() || !size.Fits(prepared)) {
+      batches.emplace_back();
+      size.Clear();
+    }
+    size.Add(prepared);
+    batches.back().push_back(prepared.text);
+  }
+  return batches;
+}
+
+std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& batches) {
+  std::vector<Request> requests;
+  requests.reserve(batches.size());
+  for (const Batch& batch : batches) {
+    requests.push_back(access.provider->Build(batch, access.endpoint));
+  }
+  const auto responses = Ask(access, std::move(requests));
+  std::vector<Datum> vectors;
+  ai::provider::Embeddings embeddings;
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    const auto parsed = access.provider->Parse(responses[i], access.endpoint, batches[i].size(),
+                                               Now(), embeddings);
+    if (!parsed) {
+      ai::pg::ThrowFailure(parsed.failure());
+    }
+    for (std::size_t k = 0; k < embeddings.count(); ++k) {
+      vectors.push_back(ai::pg::VectorDatum(embeddings[k]));
+    }
+  }
+  return vectors;
+}
+
+/// One vector for each input, null for null.
+Datum Embed(Oid role, Datum config, Datum inputs_datum, const std::optional<std::string>& api_key) {
+  const Access access(config, role, api_key);
+  const auto inputs = ai::pg::TextArray(inputs_datum);
+  const auto vectors = EmbedBatches(access, CutIntoBatches(*access.provider, inputs));
+  std::vector<std::optional<Datum>> results;
+  results.reserve(inputs.size());
+  auto next = vectors.begin();
+  for (const auto& input : inputs) {
+    results.push_back(input ? std::optional<Datum>(*next++) : std::nullopt);
+  }
+  return ai::pg::VectorArrayDatum(results);
+}
+
+}  // namespace
+
+AI_FUNCTION(ai_embed) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
+    PG_RETURN_NULL();
+  }
+  return Embed(GetUserId(), PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), OptionalText(fcinfo, 2));
+}
+
+AI_FUNCTION(ai_embed_as) {
+  return Embed(PG_GETARG_OID(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), std::nullopt);
+}
+
+AI_FUNCTION(ai_embed_tokens) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
+    PG_RETURN_NULL();
+  }
+  const Access access(PG_GETARG_DATUM(0), GetUserId(), OptionalText(fcinfo, 2));
+  const std::vector<ai::token::TokenId> tokens[] = {
+      ai::pg::Int4Array(PG_GETARG_DATUM(1), "input_tokens")};
+  if (tokens[0].empty()) {
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
+                    "Use NULL, for which the result is NULL.");
+  }
+  const ai::provider::OpenAi provider(access.config.root());
+  std::vector<Request> requests;
+  requests.push_back(provider.BuildFromTokens(tokens, access.endpoint));
+  const auto responses = Ask(access, std::move(requests));
+  const auto parsed = provider.Parse(responses[0], access.endpoint, 1, Now());
+  if (!parsed) {
+    ai::pg::ThrowFailure(parsed.failure());
+  }
+  return ai::pg::VectorDatum(parsed.value()[0]);
+}

@@ -1,0 +1,160 @@
+#include "pg/provider_access.hpp"
+
+#include "core/http/curl_transport.hpp"
+#include "core/http/host_policy.hpp"
+#include "core/http/url.hpp"
+#include "pg/guard.hpp"
+#include "pg/secret.hpp"
+#include "pg/settings.hpp"
+
+namespace ai::pg {
+namespace {
+
+/// OLLAMA_HOST may leave out the scheme.
+std::string OllamaHost() {
+  const char* host = std::getenv("OLLAMA_HOST");
+  if (host == nullptr || *host == '\0') {
+    return {};
+  }
+  return std::strstr(host, "://") == nullptr ? "http://" + std::string(host) : host;
+}
+
+/// What the server itself says about a provider's address; empty if it says nothing.
+std::string ConfiguredBaseUrl(const provider::ProviderInfo& info) {
+  if (info.base_url_setting.empty()) {
+    return {};
+  }
+  std::string url = StringSetting(std::string(info.base_url_setting).c_str());
+  return url.empty() && info.implementation == "ollama" ? OllamaHost() : url;
+}
+
+http::Url CheckedUrl(const std::string& base_url) {
+  auto url = http::ParseUrl(base_url, http::UrlKind::kBase);
+  if (!url) {
+    ThrowFailure(url.failure());
+  }
+  return std::move(url).value();
+}
+
+/// The hosts that a key without hosts of its own may go to.
+http::HostList OwnHosts(const provider::ProviderInfo& info) {
+  std::string hosts;
+  for (const std::string_view host : info.hosts) {
+    hosts.append(hosts.empty() ? "" : ",").append(host);
+  }
+  if (const std::string configured = ConfiguredBaseUrl(info); !configured.empty()) {
+    const http::Url url = CheckedUrl(configured);
+    const bool brackets = url.host.find(':') != std::string::npos;
+    hosts.append(hosts.empty() ? "" : ",").append(brackets ? "[" + url.host + "]" : url.host);
+  }
+  return http::HostList::Parse(hosts);
+}
+
+/// The key that goes along; empty if none does.
+std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid role,
+                   const std::string& name) {
+  const http::HostList own = OwnHosts(info);
+  const std::optional<Secret> secret = FindSecret(role, name);
+  if (!secret) {
+    if (info.needs_key && own.Allows(url)) {
+      throw ai::Error(ErrorCode::kUndefinedObject, "there is no secret \"" + name + "\"", {},
+                      "Set it with SELECT ai.set_secret('" + name +
+                          "', '...'), with a setting, or in the environment of the server.");
+    }
+    return {};
+  }
+  const http::HostList bound = secret->hosts ? http::HostList::Parse(*secret->hosts) : own;
+  if (!http::KeyMayGoTo(bound, url)) {
+    throw ai::Error(
+        ErrorCode::kInvalidParameter, "secret \"" + name + "\" must not go to " + url.Endpoint(),
+        "It goes to the hosts it was set for, else to the provider's own and to that of " +
+            (info.base_url_setting.empty() ? std::string("no setting")
+                                           : std::string(info.base_url_setting)) +
+            ".",
+        "Set the secret with this host in hosts, or name another one in api_key_name; for a server "
+        "without keys, use api_key_name => NULL.");
+  }
+  return secret->value;
+}
+
+}  // namespace
+
+provider::Endpoint ResolveEndpoint(const json::Value& config, Oid role,
+                                   const std::optional<std::string>& api_key) {
+  const std::string implementation(config.GetString("implementation"));
+  const provider::ProviderInfo* info = provider::FindProvider(implementation);
+  if (info == nullptr) {
+    throw ai::Error(ErrorCode::kInvalidParameter, "unknown provider \"" + implementation + "\"");
+  }
+  std::string base_url(config.GetString("base_url", ""));
+  if (base_url.empty()) {
+    base_url = ConfiguredBaseUrl(*info);
+  }
+  if (base_url.empty()) {
+    base_url = info->default_base_url;
+  }
+  const http::Url url = CheckedUrl(base_url);
+  if (api_key) {
+    return {base_url, *api_key};
+  }
+  const std::string name(config.GetString("api_key_name", ""));
+  return {base_url, name.empty() ? std::string() : KeyFor(*info, url, role, name)};
+}
+
+provider::Environment ProviderEnvironment() {
+  provider::Environment environment;
+  const char* chunks = std::getenv("OLLAMA_MAX_CHUNKS_PER_BATCH");
+  if (chunks != nullptr && std::atoi(chunks) > 0) {
+    environment.ollama_max_chunks_per_batch = static_cast<std::size_t>(std::atoi(chunks));
+  }
+  return environment;
+}
+
+void ApplyLimits(const json::Value& config, http::Request& request) {
+  request.timeouts.connect = std::chrono::milliseconds(settings.connect_timeout);
+  request.timeouts.total = std::chrono::milliseconds(settings.request_timeout);
+  if (const double seconds = config.GetDouble("timeout_seconds", 0); seconds > 0) {
+    request.timeouts.total = std::chrono::milliseconds(static_cast<std::int64_t>(
+        std::min(seconds, 86'400.0) * 1000));
+  }
+  request.max_response_bytes = static_cast<std::size_t>(settings.max_response_size) * 1024;
+}
+
+http::Transport& SessionTransport() {
+  static std::unique_ptr<http::CurlTransport> transport;
+  static std::string made_for;
+  const std::string wanted =
+      std::string(StringSetting("ai.allowed_hosts")) + '\n' + StringSetting("ai.ca_file");
+  if (transport == nullptr || made_for != wanted) {
+    http::TransportOptions options;
+    options.allowed_hosts = http::HostList::Parse(StringSetting("ai.allowed_hosts"));
+    options.ca_file = StringSetting("ai.ca_file");
+    options.user_agent = "ai/" AI_VERSION;
+    transport = std::make_unique<http::CurlTransport>(std::move(options));
+    made_for = wanted;
+  }
+  return *transport;
+}
+
+void ThrowFailure(const Failure& failure) {
+  std::string hint;
+  switch (failure.failure_class) {
+    case FailureClass::kDeferred:
+      hint = failure.retry_after
+                 ? "Try again in " +
+                       std::to_string((failure.retry_after->count() + 999) / 1000) + " s."
+                 : "Try again later.";
+      break;
+    case FailureClass::kTransient:
+      hint = "This may pass: try again.";
+      break;
+    case FailureClass::kConfiguration:
+      hint = "Check the address, the key and the model.";
+      break;
+    default:
+      break;
+  }
+  throw ai::Error(ErrorCode::kProvider, failure.message, {}, hint);
+}
+
+}  // namespace ai::pg
