@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -24,13 +24,19 @@ std::string Number(std::size_t number) {
   return std::to_string(number);
 }
 
-/// False if one of the values is NaN or infinite. There is no branch in the loop.
+/// False if one of the values is NaN or infinite: those whose exponent is all ones, so that one
+/// more carries into the sign. Two at a time, and no branch in the loop.
 bool AllFinite(const float* values, std::size_t count) {
-  bool finite = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    finite &= std::abs(values[i]) <= std::numeric_limits<float>::max();
+  constexpr std::uint64_t kSigns = 0x80000000'80000000;
+  constexpr std::uint64_t kOneMore = 0x00800000'00800000;
+  std::uint64_t carries = 0;
+  std::size_t i = 0;
+  for (; i + 1 < count; i += 2) {
+    std::uint64_t pair;
+    std::memcpy(&pair, values + i, sizeof pair);
+    carries |= (pair & ~kSigns) + kOneMore;
   }
-  return finite;
+  return (carries & kSigns) == 0 && (i == count || std::isfinite(values[i]));
 }
 
 class Collector final : public json::Visitor {
