@@ -97,6 +97,34 @@ TEST_CASE("strings are decoded", "[json]") {
   REQUIRE(Events(R"({"\u006b":1})") == "{ k:k i1 } ");
 }
 
+TEST_CASE("strings of every length are found whole", "[json]") {
+  // Blocks of sixteen bytes, and what is left of them, with the first special character anywhere.
+  for (std::size_t length = 0; length < 70; ++length) {
+    const std::string plain = Repeat("x", length);
+    INFO(length);
+    CHECK(Events("\"" + plain + "\"") == "s:" + plain + " ");
+    CHECK(Events("\"" + plain + "\\n" + plain + "\"") == "s:" + plain + "\n" + plain + " ");
+    CHECK(Events("\"" + plain + "\u00e9\x7f\"") == "s:" + plain + "\u00e9\x7f ");
+    CHECK(Complaint("\"" + plain + "\x1f" + plain + "\"") ==
+          "invalid JSON at byte " + std::to_string(length + 1) +
+              ": invalid escape or control character in a string");
+    CHECK(Complaint("\"" + plain) ==
+          "invalid JSON at byte " + std::to_string(length + 1) + ": string without an end");
+  }
+}
+
+TEST_CASE("a string without an escape is not copied", "[json]") {
+  class Address final : public Handler {
+   public:
+    void OnString(std::string_view value) override { data = value.data(); }
+    const char* data = nullptr;
+  };
+  const std::string text = "[\"" + Repeat("abc", 100) + "\"]";
+  Address address;
+  Read(text, address);
+  CHECK(address.data == text.data() + 2);
+}
+
 TEST_CASE("mistakes are named with their place", "[json]") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "at byte 0: expected a value"},
@@ -127,8 +155,10 @@ TEST_CASE("mistakes are named with their place", "[json]") {
       {R"("\u12g4")", "at byte 1: expected four hexadecimal digits"},
       {R"("\ud83d")", "at byte 1: half of a surrogate pair"},
       {R"("\ud83dA")", "at byte 1: half of a surrogate pair"},
-      {R"("\ude00")", "half of a surrogate pair"},
-      {R"({"\udc00":1})", "half of a surrogate pair"},
+      {R"("a\ude00")", "at byte 2: half of a surrogate pair"},
+      {R"({"\udc00":1})", "at byte 2: half of a surrogate pair"},
+      {R"("\)", "at byte 1: invalid escape"},
+      {R"("\u00)", "at byte 1: expected four hexadecimal digits"},
       {"tru", "at byte 3: invalid value"},
       {"nul", "at byte 3: invalid value"},
       {"1 2", "at byte 2: expected the end"},
@@ -204,7 +234,7 @@ TEST_CASE("an exception of a handler reaches the caller", "[json]") {
 }
 
 TEST_CASE("extreme numbers are read without harm", "[json]") {
-  // Each of these makes rapidjson's own conversion overflow an integer or shift too far.
+  // Each of these makes a careless conversion overflow an integer or shift too far.
   for (const std::string number :
        {"0.0000000000001e-2147483639", "0.000000000000000000000000000000e-30", "1e-2147483648",
         "0e308", "0.0e-99999999999"}) {
@@ -213,7 +243,7 @@ TEST_CASE("extreme numbers are read without harm", "[json]") {
     CHECK(Events("[" + number + ",1]") == "[ d0.000000 i1 ] ");
     CHECK(Events("[1," + number + "]") == "[ i1 d0.000000 ] ");
   }
-  // Whether rapidjson or the fast path sees a number first makes no difference.
+  // Whether a number is the first of an array or a later one makes no difference.
   for (const std::string number : {"0e309", "1e309", "0.0e310", "17976931348623159e292"}) {
     INFO(number);
     CHECK_THAT(Complaint("[" + number + ",1]"), ai::test::ContainsSubstring("byte 1: number too"));

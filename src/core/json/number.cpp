@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cfloat>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace ai::json {
@@ -34,20 +36,65 @@ bool IsDigit(const char* at, const char* end) {
   return at != end && *at >= '0' && *at <= '9';
 }
 
+/// Passes over digits that the mantissa has no room for.
+const char* SkipDigits(const char* at, const char* end, int place, Digits& digits) {
+  digits.truncated = true;
+  for (; IsDigit(at, end); ++at) {
+    digits.exponent += place + 1;
+  }
+  return at;
+}
+
+constexpr int kWord = sizeof(std::uint64_t);
+
+/// Eight characters, the first in the lowest byte. INVARIANT: there are as many.
+std::uint64_t LoadWord(const char* at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) {
+    word = __builtin_bswap64(word);
+  }
+  return word;
+}
+
+/// Each byte is '0' to '9': its high half is 3, and still is when 6 is added.
+bool IsEightDigits(std::uint64_t word) {
+  constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
+  constexpr std::uint64_t kThrees = 0x3030303030303030;
+  return ((word & kHighHalves) == kThrees) &&
+         (((word + 0x0606060606060606) & kHighHalves) == kThrees);
+}
+
+/// The number that eight digits are: neighbours are joined to twos, those to fours, those to eight.
+std::uint64_t EightDigits(std::uint64_t word) {
+  word -= 0x3030303030303030;
+  word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FF;
+  word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFF;
+  return (word * 10000 + (word >> 32)) & 0x00000000FFFFFFFF;
+}
+
 /// Takes a run of digits into the mantissa. place is the change of the exponent for each digit that
 /// the mantissa has room for: 0 before the decimal point, -1 behind it.
 const char* TakeDigits(const char* at, const char* end, int place, Digits& digits) {
-  for (; IsDigit(at, end); ++at) {
-    if (digits.significant < kMaxDigits) {
-      digits.mantissa = digits.mantissa * 10 + static_cast<std::uint64_t>(*at - '0');
-      digits.significant += digits.mantissa != 0 ? 1 : 0;
-      digits.exponent += place;
-    } else {
-      digits.truncated = true;
-      digits.exponent += place + 1;
-    }
+  // In registers: text and digits might be the same memory, for all that the compiler knows.
+  std::uint64_t mantissa = digits.mantissa;
+  int significant = digits.significant;
+  const char* const start = at;
+  while (mantissa == 0 && at != end && *at == '0') {
+    ++at;
   }
-  return at;
+  while (significant <= kMaxDigits - kWord && end - at >= kWord && IsEightDigits(LoadWord(at))) {
+    mantissa = mantissa * 100'000'000 + EightDigits(LoadWord(at));
+    significant += kWord;
+    at += kWord;
+  }
+  for (; significant < kMaxDigits && IsDigit(at, end); ++at, ++significant) {
+    mantissa = mantissa * 10 + static_cast<std::uint64_t>(*at - '0');
+  }
+  digits.mantissa = mantissa;
+  digits.significant = significant;
+  digits.exponent += place * (at - start);
+  return IsDigit(at, end) ? SkipDigits(at, end, place, digits) : at;
 }
 
 const char* TakeExponent(const char* at, const char* end, Digits& digits) {

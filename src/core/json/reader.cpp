@@ -1,5 +1,5 @@
-// See reader.hpp. rapidjson walks the grammar and decodes strings; encoding, depth, numbers and the
-// end of the text are checked here.
+// See reader.hpp. The text is checked to be UTF-8 first, in one fast walk; then the grammar is
+// walked with a stack of its own, so that nesting never costs stack.
 #include "core/json/reader.hpp"
 
 #include <algorithm>
@@ -7,56 +7,17 @@
 
 #include "core/error.hpp"
 #include "core/json/number.hpp"
-#include "core/json/rapidjson.hpp"
+#include "core/json/string.hpp"
 #include "core/text/utf8.hpp"
 
 namespace ai::json {
 namespace {
 
-constexpr std::size_t kHardMaxBytes = std::size_t{1} << 31;  // rapidjson counts in 32 bits
+constexpr std::size_t kHardMaxBytes = std::size_t{1} << 31;  // a Document counts in 32 bits
 
-// Numbers as strings, because rapidjson's own conversion is not safe on every input.
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
-
-[[noreturn]] void ThrowInvalid(std::size_t offset, const std::string& what) {
+[[noreturn]] void ThrowInvalid(std::size_t offset, const char* what) {
   throw Error(ErrorCode::kInvalidText,
               "invalid JSON at byte " + std::to_string(offset) + ": " + what);
-}
-
-const char* Explain(rapidjson::ParseErrorCode code) {
-  using namespace rapidjson;  // NOLINT(google-build-using-namespace): only enumerators below
-  switch (code) {
-    case kParseErrorDocumentEmpty:
-      return "expected a value";
-    case kParseErrorDocumentRootNotSingular:
-      return "expected the end of the text";
-    case kParseErrorValueInvalid:
-      return "invalid value";
-    case kParseErrorObjectMissName:
-      return "expected a key in double quotes";
-    case kParseErrorObjectMissColon:
-      return "expected \":\" after a key";
-    case kParseErrorObjectMissCommaOrCurlyBracket:
-      return "expected \",\" or \"}\" in an object";
-    case kParseErrorArrayMissCommaOrSquareBracket:
-      return "expected \",\" or \"]\" in an array";
-    case kParseErrorStringUnicodeEscapeInvalidHex:
-      return "expected four hexadecimal digits after \"\\u\"";
-    case kParseErrorStringUnicodeSurrogateInvalid:
-      return "half of a surrogate pair in a string";
-    case kParseErrorStringEscapeInvalid:
-      return "invalid escape or control character in a string";
-    case kParseErrorStringMissQuotationMark:
-      return "string without an end";
-    case kParseErrorNumberTooBig:
-      return "number too large";
-    case kParseErrorNumberMissFraction:
-      return "expected a digit after the decimal point";
-    case kParseErrorNumberMissExponent:
-      return "expected a digit in the exponent";
-    default:
-      return "syntax error";
-  }
 }
 
 const char* SkipWhitespace(const char* at, const char* end) {
@@ -66,137 +27,213 @@ const char* SkipWhitespace(const char* at, const char* end) {
   return at;
 }
 
-/// The handler that rapidjson sees; the names of its members are those that rapidjson asks for.
-class Adapter {
+const char* SkipDigits(const char* at, const char* end) {
+  while (at != end && *at >= '0' && *at <= '9') {
+    ++at;
+  }
+  return at;
+}
+
+class Reader {
  public:
-  Adapter(rapidjson::MemoryStream& stream, Handler& handler, std::size_t max_depth)
-      : stream_(stream), handler_(handler), max_depth_(max_depth) {}
+  Reader(std::string_view text, Handler& handler, std::size_t max_depth)
+      : begin_(text.data()),
+        at_(text.data()),
+        end_(text.data() + text.size()),
+        handler_(handler),
+        max_depth_(max_depth) {}
 
-  bool Null() {
-    handler_.OnNull();
-    return true;
-  }
-
-  bool Bool(bool value) {
-    handler_.OnBool(value);
-    return true;
-  }
-
-  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    const ScannedNumber scanned = ScanNumber(text, text + length);
-    if (scanned.outcome != NumberOutcome::kOk || scanned.end != text + length) {
-      ThrowInvalid(stream_.Tell() - length, Explain(rapidjson::kParseErrorNumberTooBig));
+  void Run() {
+    Skip();
+    if (at_ == end_ || *at_ == ']' || *at_ == '}' || *at_ == ',' || *at_ == ':') {
+      Fail("expected a value");
     }
-    Deliver(scanned.number);
-    return true;
-  }
-
-  bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    handler_.OnString(Checked(text, length));
-    return true;
-  }
-
-  bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    handler_.OnKey(Checked(text, length));
-    return true;
-  }
-
-  bool StartObject() {
-    Descend();
-    handler_.OnObjectBegin();
-    return true;
-  }
-
-  bool EndObject(rapidjson::SizeType /*members*/) {
-    --depth_;
-    handler_.OnObjectEnd();
-    return true;
-  }
-
-  bool StartArray() {
-    Descend();
-    handler_.OnArrayBegin();
-    ReadNumbers();
-    return true;
-  }
-
-  bool EndArray(rapidjson::SizeType /*elements*/) {
-    --depth_;
-    handler_.OnArrayEnd();
-    return true;
-  }
-
-  // Never called with kFlags, but instantiated.
-  bool Int(int value) { return Int64(value); }
-  bool Uint(unsigned value) { return Int64(value); }
-  bool Uint64(std::uint64_t value) { return Double(static_cast<double>(value)); }
-  bool Int64(std::int64_t value) {
-    handler_.OnInteger(value);
-    return true;
-  }
-  bool Double(double value) {
-    handler_.OnDouble(value);
-    return true;
+    TakeValue();
+    while (!open_.empty()) {
+      open_.back() == '{' ? TakeMember() : TakeElement();
+    }
+    Skip();
+    if (at_ != end_) {
+      Fail("expected the end of the text");
+    }
   }
 
  private:
-  void Descend() {
-    if (depth_ == max_depth_) {
+  [[noreturn]] void Fail(const char* what) const {
+    ThrowInvalid(static_cast<std::size_t>(at_ - begin_), what);
+  }
+
+  bool Is(char c) const { return at_ != end_ && *at_ == c; }
+  void Skip() { at_ = SkipWhitespace(at_, end_); }
+
+  void TakeMember() {
+    Skip();
+    if (Is('}')) {
+      Close();
+      handler_.OnObjectEnd();
+      return;
+    }
+    TakeComma("expected \",\" or \"}\" in an object");
+    if (!Is('"')) {
+      Fail("expected a key in double quotes");
+    }
+    handler_.OnKey(TakeString());
+    Skip();
+    if (!Is(':')) {
+      Fail("expected \":\" after a key");
+    }
+    ++at_;
+    Skip();
+    TakeValue();
+  }
+
+  void TakeElement() {
+    Skip();
+    if (Is(']')) {
+      Close();
+      handler_.OnArrayEnd();
+      return;
+    }
+    TakeComma("expected \",\" or \"]\" in an array");
+    TakeValue();
+  }
+
+  /// Between two members or elements; there is none before the first.
+  void TakeComma(const char* otherwise) {
+    if (!at_first_) {
+      if (!Is(',')) {
+        Fail(otherwise);
+      }
+      ++at_;
+      Skip();
+    }
+    at_first_ = false;
+  }
+
+  void TakeValue() {
+    switch (at_ == end_ ? '\0' : *at_) {
+      case '{':
+        Open();
+        handler_.OnObjectBegin();
+        return;
+      case '[':
+        Open();
+        handler_.OnArrayBegin();
+        return;
+      case '"':
+        handler_.OnString(TakeString());
+        return;
+      case 'n':
+        TakeWord("null");
+        handler_.OnNull();
+        return;
+      case 't':
+        TakeWord("true");
+        handler_.OnBool(true);
+        return;
+      case 'f':
+        TakeWord("false");
+        handler_.OnBool(false);
+        return;
+      default:
+        TakeNumbers();
+    }
+  }
+
+  void Open() {
+    if (open_.size() == max_depth_) {
       throw Error(ErrorCode::kLimitExceeded,
-                  "JSON is nested too deeply at byte " + std::to_string(stream_.Tell()),
+                  "JSON is nested too deeply at byte " + std::to_string(at_ - begin_),
                   "The limit is " + std::to_string(max_depth_) + " levels.");
     }
-    ++depth_;
+    open_.push_back(*at_);
+    at_first_ = true;
+    ++at_;
   }
 
-  /// rapidjson turns a lone low surrogate (\uDC00) into bytes that are not UTF-8.
-  std::string_view Checked(const char* text, rapidjson::SizeType length) const {
-    const std::string_view decoded(text, length);
-    if (!utf8::IsValid(decoded)) {
-      ThrowInvalid(stream_.Tell(),
-                   std::string(Explain(rapidjson::kParseErrorStringUnicodeSurrogateInvalid)) +
-                       " that ends here");
+  void Close() {
+    open_.pop_back();
+    at_first_ = false;
+    ++at_;
+  }
+
+  std::string_view TakeString() {
+    const ScannedString scanned = ScanString(at_, end_, buffer_);
+    at_ = scanned.end;
+    if (scanned.problem != nullptr) {
+      Fail(scanned.problem);
     }
-    return decoded;
+    return scanned.value;
   }
 
-  void Deliver(const Number& number) {
-    if (number.is_integer) {
-      handler_.OnInteger(number.integer);
+  void TakeWord(std::string_view word) {
+    for (const char c : word) {
+      if (!Is(c)) {
+        Fail("invalid value");
+      }
+      ++at_;
+    }
+  }
+
+  /// A number, and in an array those that follow it with nothing but commas between: long arrays
+  /// of numbers are what replies consist of.
+  void TakeNumbers() {
+    const bool in_array = !open_.empty() && open_.back() == '[';
+    TakeNumber();
+    while (in_array && Is(',')) {
+      const char* const next = SkipWhitespace(at_ + 1, end_);
+      if (next == end_ || (*next != '-' && (*next < '0' || *next > '9'))) {
+        return;
+      }
+      at_ = next;
+      TakeNumber();
+    }
+  }
+
+  void TakeNumber() {
+    const ScannedNumber scanned = ScanNumber(at_, end_);
+    if (scanned.outcome == NumberOutcome::kMalformed) {
+      FailInNumber();
+    }
+    if (scanned.outcome == NumberOutcome::kTooLarge) {
+      Fail("number too large");
+    }
+    at_ = scanned.end;
+    if (scanned.number.is_integer) {
+      handler_.OnInteger(scanned.number.integer);
     } else {
-      handler_.OnDouble(number.real);
+      handler_.OnDouble(scanned.number.real);
     }
   }
 
-  /// Reads the numbers that an array starts with, past rapidjson, at about half the cost.
-  ///
-  /// INVARIANT: the parser is about to take the character that the stream stands on, the '[', and
-  /// then to look for the first element or the ']'. So the stream may be moved to the comma before
-  /// a later element if that element is a number: the parser then takes the comma for the bracket
-  /// and sees the rest of the array. Hence a number is delivered only when another one follows, the
-  /// last is always left to the parser, and every mistake too.
-  void ReadNumbers() {
-    const char* const end = stream_.end_;
-    ScannedNumber last = ScanNumber(SkipWhitespace(stream_.src_ + 1, end), end);
-    while (last.outcome == NumberOutcome::kOk) {
-      const char* const comma = SkipWhitespace(last.end, end);
-      if (comma == end || *comma != ',') {
-        return;
-      }
-      const ScannedNumber next = ScanNumber(SkipWhitespace(comma + 1, end), end);
-      if (next.outcome != NumberOutcome::kOk) {
-        return;
-      }
-      Deliver(last.number);
-      stream_.src_ = comma;
-      last = next;
+  /// Finds where a number that is none goes wrong.
+  [[noreturn]] void FailInNumber() {
+    at_ += Is('-') ? 1 : 0;
+    const char* const digits = at_;
+    at_ = Is('0') ? at_ + 1 : SkipDigits(at_, end_);
+    if (at_ == digits) {
+      Fail("invalid value");
     }
+    if (Is('.')) {
+      const char* const fraction = ++at_;
+      at_ = SkipDigits(at_, end_);
+      if (at_ == fraction) {
+        Fail("expected a digit after the decimal point");
+      }
+    }
+    ++at_;  // the "e": nothing else is left to be wrong
+    at_ += Is('-') || Is('+') ? 1 : 0;
+    Fail("expected a digit in the exponent");
   }
 
-  rapidjson::MemoryStream& stream_;
+  const char* begin_;
+  const char* at_;
+  const char* end_;
   Handler& handler_;
   std::size_t max_depth_;
-  std::size_t depth_ = 0;
+  std::string open_;       // the bracket of each container that is open
+  bool at_first_ = false;  // the container has been opened and nothing of it read yet
+  std::string buffer_;     // for strings with escapes
 };
 
 }  // namespace
@@ -211,17 +248,7 @@ void Read(std::string_view text, Handler& handler, const Limits& limits) {
   if (const std::size_t valid = utf8::ValidPrefix(text); valid != text.size()) {
     ThrowInvalid(valid, "not valid UTF-8");
   }
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  Adapter adapter(stream, handler, limits.max_depth);
-  RapidReader reader;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, adapter);
-  if (result.IsError()) {
-    ThrowInvalid(result.Offset(), Explain(result.Code()));
-  }
-  // rapidjson takes a zero byte for the end of the text.
-  if (stream.Tell() != text.size()) {
-    ThrowInvalid(stream.Tell(), Explain(rapidjson::kParseErrorDocumentRootNotSingular));
-  }
+  Reader(text, handler, limits.max_depth).Run();
 }
 
 }  // namespace ai::json

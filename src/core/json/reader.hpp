@@ -4,10 +4,9 @@
 //
 // - Depth costs memory, not stack: nesting is limited by Limits only.
 // - Text that is not UTF-8, also by way of a lone \uD800, is refused. \u0000 is a character like
-// any
-//   other: who hands a string to PostgreSQL has to look for it.
+//   any other: who hands a string to PostgreSQL has to look for it.
 // - Of a key that an object has twice, both members are reported.
-// - Arrays of numbers are the fast path; numbers are exactly rounded.
+// - Arrays of numbers and long strings are the fast paths; numbers are exactly rounded.
 // - A handler that has to be interruptible calls CheckInterrupt, for example in OnArrayBegin.
 #pragma once
 

@@ -1,0 +1,76 @@
+// See provider.hpp.
+#include "core/provider/provider.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/json/limits.hpp"
+#include "core/provider/failures.hpp"
+
+namespace ai::provider {
+namespace {
+
+constexpr std::size_t kReplyOverhead = std::size_t{1} << 20;
+constexpr std::size_t kBytesPerValue = 32;   // a double in JSON has at most 24, and a comma
+constexpr std::size_t kBytesPerEscaped = 6;  // Cohere sends the texts back; é may become \u00e9
+
+/// What a reply may need at most, so that a provider gone wrong cannot fill our memory.
+std::size_t MaxReplyBytes(std::size_t count, std::size_t dimensions, std::size_t body) {
+  const std::size_t values = count * (dimensions == 0 ? kMaxDimensions : dimensions);
+  return std::min(kReplyOverhead + values * kBytesPerValue + body * kBytesPerEscaped,
+                  json::kReadLimits.max_bytes);
+}
+
+}  // namespace
+
+http::Request Provider::Build(std::span<const std::string_view> texts,
+                              const Endpoint& endpoint) const {
+  return BuildWith(endpoint, texts.size(), [&](json::Writer& writer) { WriteBody(writer, texts); });
+}
+
+http::Request Provider::Post(const Endpoint& endpoint, std::size_t count, std::string body) const {
+  if (count == 0) {
+    throw Error(ErrorCode::kInvalidParameter, "there is no text to embed");
+  }
+  http::Request request = MakeRequest(http::Method::kPost, endpoint, traits_.path);
+  request.max_response_bytes = MaxReplyBytes(count, dimensions(), body.size());
+  request.body = std::move(body);
+  return request;
+}
+
+Result<void> Provider::Parse(const http::Response& response, const Endpoint& endpoint,
+                             std::size_t count, WallTime now, Embeddings& embeddings) const {
+  const Origin origin{endpoint, traits_.path, model()};
+  if (response.status != 200) {
+    embeddings.Clear();
+    return ErrorReply(origin, response, now);
+  }
+  const std::optional<std::string> problem =
+      ReadReply(response.body, traits_.shape, {count, dimensions()}, embeddings);
+  if (!problem.has_value()) {
+    return {};
+  }
+  return InvalidReply(origin, response, *problem, now);
+}
+
+Result<Embeddings> Provider::Parse(const http::Response& response, const Endpoint& endpoint,
+                                   std::size_t count, WallTime now) const {
+  Embeddings embeddings;
+  const Result<void> result = Parse(response, endpoint, count, now, embeddings);
+  if (!result.ok()) {
+    return result.failure();
+  }
+  return embeddings;
+}
+
+void WriteTexts(json::Writer& writer, std::span<const std::string_view> texts) {
+  writer.BeginArray();
+  for (const std::string_view text : texts) {
+    writer.String(text);
+  }
+  writer.EndArray();
+}
+
+}  // namespace ai::provider
