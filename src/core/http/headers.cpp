@@ -4,13 +4,10 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/http/ascii.hpp"
 
 namespace ai::http {
 namespace {
-
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 bool SameName(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
