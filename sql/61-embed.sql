@@ -68,7 +68,7 @@ CREATE FUNCTION ai._openai_config(model text, api_key_name text, dimensions int4
 DECLARE
     config jsonb := jsonb_strip_nulls(jsonb_build_object('config_type', 'embedding',
         'implementation', 'openai', 'model', model, 'dimensions', dimensions,
-        'chat_user', openai_user, 'api_key_name', api_key_name,
+        'chat_user', openai_user, 'api_key_name', coalesce(api_key_name, 'OPENAI_API_KEY'),
         'base_url', client_config ->> 'base_url',
         'timeout_seconds', (client_config ->> 'timeout_seconds')::float8));
     unknown text;
@@ -211,7 +211,8 @@ CREATE FUNCTION ai._keyed_config(implementation text, model text, input_type tex
 DECLARE
     config jsonb := jsonb_strip_nulls(jsonb_build_object('config_type', 'embedding',
         'implementation', implementation, 'model', model, 'input_type', input_type,
-        'api_key_name', api_key_name) || further);
+        'api_key_name', coalesce(api_key_name, CASE implementation
+            WHEN 'voyageai' THEN 'VOYAGE_API_KEY' ELSE 'COHERE_API_KEY' END)) || further);
 BEGIN
     PERFORM ai._validate_endpoint(config);
     RETURN config;

@@ -17,6 +17,7 @@ enum class ErrorCode {
   kNotSupported,      // correct, but this build or this provider cannot do it
   kUndefinedObject,   // a name refers to nothing
   kMissingResource,   // a file that should have been installed is not there or is damaged
+  kProvider,          // a provider, or the way to it, failed us
   kCancelled,         // the caller asked to stop
   kInternal,          // a broken assumption of ours
 };

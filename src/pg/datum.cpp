@@ -140,6 +140,32 @@ Datum VectorDatum(std::span<const float> elements) {
   return PointerGetDatum(value);
 }
 
+Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors) {
+  const Oid type = VectorType();
+  return Call([&] {
+    auto* values = static_cast<Datum*>(palloc(sizeof(Datum) * (vectors.size() + 1)));
+    auto* nulls = static_cast<bool*>(palloc(vectors.size() + 1));
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      values[i] = vectors[i].value_or(Datum{0});
+      nulls[i] = !vectors[i].has_value();
+    }
+    int16 length = 0;
+    bool by_value = false;
+    char alignment = 0;
+    get_typlenbyvalalign(type, &length, &by_value, &alignment);
+    int dimensions[] = {static_cast<int>(vectors.size())};
+    int lower_bounds[] = {1};
+    return PointerGetDatum(construct_md_array(values, nulls, vectors.empty() ? 0 : 1, dimensions,
+                                              lower_bounds, type, length, by_value, alignment));
+  });
+}
+
+Datum JsonbDatum(const std::string& json) {
+  const Datum value = TextDatum(json);
+  return Call(
+      [&] { return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(value))); });
+}
+
 Oid VectorType() {
   Spi spi;
   const Rows rows = spi.Execute(

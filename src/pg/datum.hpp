@@ -31,6 +31,12 @@ std::string JsonText(Datum jsonb);
 std::span<const float> VectorView(Datum vector);
 Datum VectorDatum(std::span<const float> elements);
 
+/// A vector[]; nothing is SQL's null.
+Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors);
+
+/// A jsonb value from JSON text in UTF-8.
+Datum JsonbDatum(const std::string& json);
+
 /// The type `vector`, in whichever schema its extension lives. Throws ai::Error if there is none.
 Oid VectorType();
 

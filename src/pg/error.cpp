@@ -89,6 +89,8 @@ int SqlState(ErrorCode code) noexcept {
       return ERRCODE_UNDEFINED_OBJECT;
     case ErrorCode::kMissingResource:
       return ERRCODE_UNDEFINED_FILE;
+    case ErrorCode::kProvider:
+      return ERRCODE_EXTERNAL_ROUTINE_EXCEPTION;
     case ErrorCode::kCancelled:
       return ERRCODE_QUERY_CANCELED;
     case ErrorCode::kInternal:

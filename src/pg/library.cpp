@@ -4,6 +4,7 @@
 #include "pg/extension_check.hpp"
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
+#include "pg/secret.hpp"
 #include "pg/settings.hpp"
 
 extern "C" {
@@ -41,6 +42,7 @@ void _PG_init() {
     ai::pg::DefineSettings();
     ai::pg::InstallExtensionCheck();
     ai::pg::InstallQueueCallbacks();
+    ai::pg::InstallSecretLogFilter();
     ai::pg::WarnIfNotPreloaded();
   });
 }

@@ -114,8 +114,8 @@ void ApplyLimits(const json::Value& config, http::Request& request) {
   request.timeouts.connect = std::chrono::milliseconds(settings.connect_timeout);
   request.timeouts.total = std::chrono::milliseconds(settings.request_timeout);
   if (const double seconds = config.GetDouble("timeout_seconds", 0); seconds > 0) {
-    request.timeouts.total = std::chrono::milliseconds(static_cast<std::int64_t>(
-        std::min(seconds, 86'400.0) * 1000));
+    request.timeouts.total =
+        std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 86'400.0) * 1000));
   }
   request.max_response_bytes = static_cast<std::size_t>(settings.max_response_size) * 1024;
 }
@@ -141,8 +141,8 @@ void ThrowFailure(const Failure& failure) {
   switch (failure.failure_class) {
     case FailureClass::kDeferred:
       hint = failure.retry_after
-                 ? "Try again in " +
-                       std::to_string((failure.retry_after->count() + 999) / 1000) + " s."
+                 ? "Try again in " + std::to_string((failure.retry_after->count() + 999) / 1000) +
+                       " s."
                  : "Try again later.";
       break;
     case FailureClass::kTransient:

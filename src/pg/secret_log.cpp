@@ -30,37 +30,52 @@ const char* SecretFollows(const char* text) {
   return nullptr;
 }
 
-/// Cuts a text off where a secret may follow.
-void Clip(ErrorData* report, char*& text) {
-  const char* secret = SecretFollows(text);
-  if (secret == nullptr) {
-    return;
-  }
-  const auto kept = static_cast<std::size_t>(secret - text);
-  auto* clipped = static_cast<char*>(
-      MemoryContextAllocExtended(report->assoc_context, kept + strlen(kHidden) + 1,
-                                 MCXT_ALLOC_NO_OOM));
+/// The beginning of a text and a mark that something was left out, in the memory of the report,
+/// which frees it. Null if there is no memory.
+char* Clipped(ErrorData* report, const char* text, std::size_t kept) {
+  auto* clipped = static_cast<char*>(MemoryContextAllocExtended(
+      report->assoc_context, kept + strlen(kHidden) + 1, MCXT_ALLOC_NO_OOM));
   if (clipped != nullptr) {
     memcpy(clipped, text, kept);
     strcpy(clipped + kept, kHidden);
   }
-  text = clipped;
+  return clipped;
+}
+
+/// Cuts a text off where a secret may follow.
+void Clip(ErrorData* report, char*& text) {
+  if (const char* secret = SecretFollows(text)) {
+    text = Clipped(report, text, static_cast<std::size_t>(secret - text));
+  }
+}
+
+/// What the log says about a statement: its text is the message, its parameters or the text of what
+/// it executes are the detail.
+void HideStatement(ErrorData* report) {
+  constexpr std::string_view kStatement = "statement";
+  if (SecretFollows(report->message) != nullptr) {
+    Clip(report, report->message);
+  } else {
+    report->message = Clipped(report, kStatement.data(), kStatement.size());
+  }
+  report->detail = nullptr;
+  report->detail_log = nullptr;
 }
 
 void HideSecrets(ErrorData* report) {
-  // What the log says about the statement itself; a client's error has its own words.
-  if (report->elevel <= LOG || report->elevel == LOG_SERVER_ONLY) {
-    Clip(report, report->message);
+  const bool carries_secret =
+      SecretFollows(debug_query_string) != nullptr || SecretFollows(report->message) != nullptr ||
+      SecretFollows(report->detail) != nullptr || SecretFollows(report->detail_log) != nullptr;
+  if (carries_secret) {
+    report->hide_stmt = true;
+    // An error has words of its own, which the client has to see.
+    if (report->elevel <= LOG_SERVER_ONLY) {
+      HideStatement(report);
+    }
+    report->detail_log = nullptr;
   }
   Clip(report, report->context);
   Clip(report, report->internalquery);
-  if (SecretFollows(debug_query_string) != nullptr) {
-    report->hide_stmt = true;
-    report->detail_log = nullptr;
-    if (report->elevel <= LOG || report->elevel == LOG_SERVER_ONLY) {
-      report->detail = nullptr;  // the parameters of the statement
-    }
-  }
   if (next_hook != nullptr) {
     next_hook(report);
   }

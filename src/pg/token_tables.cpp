@@ -59,6 +59,11 @@ std::shared_ptr<const token::Encoding> FindEncoding(token::EncodingName name) {
   return open;
 }
 
+std::shared_ptr<const token::Encoding> FindModelEncoding(std::string_view model) {
+  const auto name = token::EncodingForModel(model);
+  return name ? FindEncoding(*name) : nullptr;
+}
+
 std::shared_ptr<const token::Encoding> RequireEncoding(token::EncodingName name) {
   if (auto encoding = FindEncoding(name)) {
     return encoding;

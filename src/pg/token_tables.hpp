@@ -21,6 +21,9 @@ token::EncodingName EncodingOf(std::string_view encoding_or_model);
 /// Null if its table is not installed. Throws ai::Error if it is there and damaged.
 std::shared_ptr<const token::Encoding> FindEncoding(token::EncodingName name);
 
+/// The encoding that a model counts in; null if that is not known or its table is not installed.
+std::shared_ptr<const token::Encoding> FindModelEncoding(std::string_view model);
+
 /// The same; throws ai::Error naming the missing file and how to get it.
 std::shared_ptr<const token::Encoding> RequireEncoding(token::EncodingName name);
 

@@ -40,9 +40,9 @@ std::optional<std::string> OptionalText(FunctionCallInfo fcinfo, int argument) {
   return std::string(ai::pg::Utf8View(PG_GETARG_DATUM(argument)));
 }
 
-std::vector<Response> Ask(const Access& access, std::vector<Request> requests) {
+std::vector<Response> Ask(const ai::json::Document& config, std::vector<Request> requests) {
   for (Request& request : requests) {
-    ai::pg::ApplyLimits(access.config.root(), request);
+    ai::pg::ApplyLimits(config.root(), request);
   }
   auto responses = ai::http::FetchAll(ai::pg::SessionTransport(), std::move(requests),
                                       kMostInFlight, ai::pg::ServeInterrupts);
@@ -57,7 +57,7 @@ using Batch = std::vector<std::string_view>;
 
 std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider,
                                   const std::vector<std::optional<std::string_view>>& inputs) {
-  const auto encoding = ai::pg::FindEncoding(ai::pg::EncodingOf(provider.model()));
+  const auto encoding = ai::pg::FindModelEncoding(provider.model());
   std::vector<Batch> batches;
   ai::provider::Batch size(provider.limits());
   for (const auto& input : inputs) {
@@ -68,8 +68,8 @@ std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider,
       throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
                       "Leave it out, or use NULL, for which the result is NULL.");
     }
-    const auto prepared = ai::provider::Prepare(*input, provider.limits(), encoding.get(),
-                                                ai::pg::ServeInterrupts);
+    const auto prepared =
+        ai::provider::Prepare(*input, provider.limits(), encoding.get(), ai::pg::ServeInterrupts);
     if (batches.empty() || !size.Fits(prepared)) {
       batches.emplace_back();
       size.Clear();
@@ -86,12 +86,12 @@ std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& 
   for (const Batch& batch : batches) {
     requests.push_back(access.provider->Build(batch, access.endpoint));
   }
-  const auto responses = Ask(access, std::move(requests));
+  const auto responses = Ask(access.config, std::move(requests));
   std::vector<Datum> vectors;
   ai::provider::Embeddings embeddings;
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    const auto parsed = access.provider->Parse(responses[i], access.endpoint, batches[i].size(),
-                                               Now(), embeddings);
+    const auto parsed =
+        access.provider->Parse(responses[i], access.endpoint, batches[i].size(), Now(), embeddings);
     if (!parsed) {
       ai::pg::ThrowFailure(parsed.failure());
     }
@@ -100,6 +100,61 @@ std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& 
     }
   }
   return vectors;
+}
+
+std::string ToJson(const std::vector<ai::provider::OpenAiModel>& models) {
+  std::string json;
+  ai::json::Writer writer(json);
+  writer.BeginArray();
+  for (const auto& model : models) {
+    writer.BeginObject().Key("id").String(model.id).Key("owned_by").String(model.owned_by);
+    if (model.created) {
+      writer.Key("created").Integer(*model.created);
+    }
+    writer.EndObject();
+  }
+  writer.EndArray();
+  return json;
+}
+
+std::string ToJson(const std::vector<ai::provider::OllamaModel>& models) {
+  std::string json;
+  ai::json::Writer writer(json);
+  writer.BeginArray();
+  for (const auto& model : models) {
+    writer.BeginObject();
+    for (const auto& [key, value] : {std::pair{"name", &model.name},
+                                     {"model", &model.model},
+                                     {"digest", &model.digest},
+                                     {"family", &model.family},
+                                     {"format", &model.format},
+                                     {"parent_model", &model.parent_model},
+                                     {"parameter_size", &model.parameter_size},
+                                     {"quantization_level", &model.quantization_level},
+                                     {"modified_at", &model.modified_at}}) {
+      if (!value->empty()) {
+        writer.Key(key).String(*value);
+      }
+    }
+    if (model.size) {
+      writer.Key("size").Integer(*model.size);
+    }
+    writer.Key("families").BeginArray();
+    for (const std::string& family : model.families) {
+      writer.String(family);
+    }
+    writer.EndArray().EndObject();
+  }
+  writer.EndArray();
+  return json;
+}
+
+template <typename Models>
+std::string Listed(const ai::Result<Models>& models) {
+  if (!models) {
+    ai::pg::ThrowFailure(models.failure());
+  }
+  return ToJson(models.value());
 }
 
 /// One vector for each input, null for null.
@@ -143,10 +198,25 @@ AI_FUNCTION(ai_embed_tokens) {
   const ai::provider::OpenAi provider(access.config.root());
   std::vector<Request> requests;
   requests.push_back(provider.BuildFromTokens(tokens, access.endpoint));
-  const auto responses = Ask(access, std::move(requests));
+  const auto responses = Ask(access.config, std::move(requests));
   const auto parsed = provider.Parse(responses[0], access.endpoint, 1, Now());
   if (!parsed) {
     ai::pg::ThrowFailure(parsed.failure());
   }
   return ai::pg::VectorDatum(parsed.value()[0]);
+}
+
+// The models of OpenAI or Ollama, as a JSON array.
+AI_FUNCTION(ai_list_models) {
+  const auto config = ai::json::Document::Parse(ai::pg::JsonText(PG_GETARG_DATUM(0)));
+  const auto endpoint =
+      ai::pg::ResolveEndpoint(config.root(), GetUserId(), OptionalText(fcinfo, 1));
+  const bool ollama = config.root().GetString("implementation") == "ollama";
+  std::vector<Request> requests;
+  requests.push_back(ollama ? ai::provider::BuildOllamaModels(endpoint)
+                            : ai::provider::BuildOpenAiModels(endpoint));
+  const auto responses = Ask(config, std::move(requests));
+  return ai::pg::JsonbDatum(
+      ollama ? Listed(ai::provider::ParseOllamaModels(responses[0], endpoint, Now()))
+             : Listed(ai::provider::ParseOpenAiModels(responses[0], endpoint, Now())));
 }
