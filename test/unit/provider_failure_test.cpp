@@ -244,7 +244,10 @@ TEST_CASE("keys of any form are hidden", "[provider]") {
 
 TEST_CASE("a text that a server repeats is cut off", "[provider]") {
   CHECK(Words(R"({"message":"[{'type': 'list_type', 'msg': 'bad', 'input': 'private text'}]"})") ==
-        ": [{'type': 'list_type', 'msg': 'bad',");
+        ": [{'type': 'list_type', 'msg': 'bad'");
+  CHECK(Words(R"({"error":"bad: {\"input\":[\"private\"]}"})") == ": bad:");
+  CHECK(Words(R"({"error":"Invalid 'input': array too long."})") ==
+        ": Invalid 'input': array too long.");
   CHECK(Words(R"({"message":"bad [input_value='private']"})") == ": bad [");
 }
 

@@ -168,6 +168,14 @@ TEST_CASE("the memory of earlier embeddings is used again", "[provider]") {
   CHECK(embeddings.values.data() == memory);
 }
 
+TEST_CASE("tokens are never fewer than none", "[provider]") {
+  const auto provider = TestProvider("ollama", kThree);
+  const auto result = provider->Parse(
+      Reply(200, R"({"embeddings":[[1,2,3]],"prompt_eval_count":-5})"), TestEndpoint(), 1, kNow);
+  REQUIRE(result.ok());
+  CHECK(result->input_tokens == 0);
+}
+
 TEST_CASE("a reply without usage has no tokens", "[provider]") {
   const auto provider = TestProvider("ollama", kThree);
   const auto result =

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "core/provider/ascii.hpp"
+
 namespace ai::provider {
 namespace {
 
@@ -104,11 +106,9 @@ FailureClass ClassOf(int status) {
   }
 }
 
-std::string Lower(std::string_view text) {
+std::string LowerAll(std::string_view text) {
   std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
   return lower;
 }
 
@@ -136,9 +136,9 @@ FailureClass Classify(int status, const Complaint& complaint) {
   if (by_status == kConfiguration) {
     return kConfiguration;  // nothing in the body makes it better
   }
-  const std::string code = Lower(complaint.code);
-  const std::string type = Lower(complaint.type);
-  const std::string words = Lower(complaint.message);
+  const std::string code = LowerAll(complaint.code);
+  const std::string type = LowerAll(complaint.type);
+  const std::string words = LowerAll(complaint.message);
   for (const Rule& rule : kRules) {
     const bool fits =
         rule.in == In::kCode ? code == rule.text || type == rule.text : Matches(words, rule.text);

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/json/visitor.hpp"
+#include "core/provider/ascii.hpp"
 #include "core/text/utf8.hpp"
 
 namespace ai::provider {
@@ -57,10 +58,6 @@ class Listener final : public json::Visitor {
   FirstOf code{kCodes};
   FirstOf type{kTypes};
 };
-
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 std::size_t FindIgnoringCase(std::string_view text, std::string_view part) {
   const auto at = std::search(text.begin(), text.end(), part.begin(), part.end(),

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/provider/ascii.hpp"
 
 namespace ai::provider {
 namespace {
@@ -39,9 +40,8 @@ std::size_t HostLength(std::string_view authority) {
 }
 
 bool HasScheme(std::string_view url, std::string_view scheme) {
-  return url.size() > scheme.size() &&
-         std::equal(scheme.begin(), scheme.end(), url.begin(),
-                    [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + 32 : b); });
+  return url.size() > scheme.size() && std::equal(scheme.begin(), scheme.end(), url.begin(),
+                                                  [](char a, char b) { return a == Lower(b); });
 }
 
 /// Nothing, or a colon and a number.

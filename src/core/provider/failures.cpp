@@ -26,7 +26,8 @@ std::string Describe(const Origin& origin) {
 
 /// Some servers repeat the input that they do not like; nothing from there on is kept.
 std::string_view WithoutInput(std::string_view message) {
-  constexpr std::array<std::string_view, 3> kMarks = {"'input':", "\"input\":", "input_value="};
+  constexpr std::array<std::string_view, 6> kMarks = {
+      ", 'input':", "{'input':", ",\"input\":", ", \"input\":", "{\"input\":", "input_value="};
   for (const std::string_view mark : kMarks) {
     message = message.substr(0, message.find(mark));
   }

@@ -31,7 +31,7 @@ void OpenAi::WriteBody(json::Writer& writer, std::span<const std::string_view> t
 
 http::Request OpenAi::BuildFromTokens(std::span<const std::vector<token::TokenId>> inputs,
                                       const Endpoint& endpoint) const {
-  return BuildWith(endpoint, inputs.size(), [&](json::Writer& writer) {
+  return Post(endpoint, inputs.size(), [&](json::Writer& writer) {
     writer.Key("input").BeginArray();
     for (const std::vector<token::TokenId>& input : inputs) {
       writer.BeginArray();

@@ -27,16 +27,20 @@ std::size_t MaxReplyBytes(std::size_t count, std::size_t dimensions, std::size_t
 
 http::Request Provider::Build(std::span<const std::string_view> texts,
                               const Endpoint& endpoint) const {
-  return BuildWith(endpoint, texts.size(), [&](json::Writer& writer) { WriteBody(writer, texts); });
+  return Post(endpoint, texts.size(), [&](json::Writer& writer) { WriteBody(writer, texts); });
 }
 
-http::Request Provider::Post(const Endpoint& endpoint, std::size_t count, std::string body) const {
+http::Request Provider::Post(const Endpoint& endpoint, std::size_t count,
+                             const std::function<void(json::Writer&)>& write) const {
   if (count == 0) {
     throw Error(ErrorCode::kInvalidParameter, "there is no text to embed");
   }
   http::Request request = MakeRequest(http::Method::kPost, endpoint, traits_.path);
-  request.max_response_bytes = MaxReplyBytes(count, dimensions(), body.size());
-  request.body = std::move(body);
+  json::Writer writer(request.body);
+  writer.BeginObject().Key("model").String(model());
+  write(writer);
+  writer.EndObject();
+  request.max_response_bytes = MaxReplyBytes(count, dimensions(), request.body.size());
   return request;
 }
 

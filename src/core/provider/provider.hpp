@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,20 +63,11 @@ class Provider {
   /// Writes the members of the request's body, the model apart.
   virtual void WriteBody(json::Writer& writer, std::span<const std::string_view> texts) const = 0;
 
-  /// A request with the members that write adds to its body.
-  template <typename Write>
-  http::Request BuildWith(const Endpoint& endpoint, std::size_t count, Write write) const {
-    std::string body;
-    json::Writer writer(body);
-    writer.BeginObject().Key("model").String(model());
-    write(writer);
-    writer.EndObject();
-    return Post(endpoint, count, std::move(body));
-  }
+  /// A request whose body has the model and the members that write adds.
+  http::Request Post(const Endpoint& endpoint, std::size_t count,
+                     const std::function<void(json::Writer&)>& write) const;
 
  private:
-  http::Request Post(const Endpoint& endpoint, std::size_t count, std::string body) const;
-
   Traits traits_;
 };
 

@@ -8,14 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "core/provider/ascii.hpp"
+
 namespace ai::provider {
 namespace {
 
 using std::chrono::milliseconds;
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {

@@ -53,7 +53,7 @@ class Collector final : public json::Visitor {
     } else if (!path.empty() && path == shape_.index) {
       SetIndex(value);
     } else if (!path.empty() && path == shape_.tokens) {
-      out_.input_tokens = value;
+      out_.input_tokens = std::max<std::int64_t>(value, 0);
     } else {
       OnOther(path, "a number");
     }

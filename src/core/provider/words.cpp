@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/provider/ascii.hpp"
 #include "core/text/utf8.hpp"
 
 namespace ai::provider {
@@ -34,8 +35,8 @@ std::string Flatten(std::string_view words) {
 }
 
 bool IsKeyCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-         c == '_' || c == '*' || c == '.';
+  return IsDigit(c) || (Lower(c) >= 'a' && Lower(c) <= 'z') || c == '-' || c == '_' || c == '*' ||
+         c == '.';
 }
 
 bool Contains(std::string_view text, std::string_view part) {
