@@ -1,0 +1,229 @@
+-- What workers run: the statements of a vectorizer, made once from its names and its key. A row that
+-- was taken is known by its place (ctid) in the table of work, together with the lease on it; so no
+-- key ever leaves the database, whatever its type.
+
+CREATE TABLE ai.usage (
+    vectorizer_id int4 NOT NULL REFERENCES ai.vectorizer ON DELETE CASCADE,
+    model         text NOT NULL,
+    day           date NOT NULL,
+    requests      bigint NOT NULL DEFAULT 0,
+    input_tokens  bigint NOT NULL DEFAULT 0,
+    rows          bigint NOT NULL DEFAULT 0,
+    sent_chunks   bigint NOT NULL DEFAULT 0,
+    reused_chunks bigint NOT NULL DEFAULT 0,
+    truncated_chunks bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (vectorizer_id, model, day)
+);
+COMMENT ON TABLE ai.usage IS
+    'what vectorizers have asked of their models, by day: requests, tokens as the provider counted '
+    'them, rows, chunks sent, chunks that were there already, chunks that were cut to fit';
+SELECT pg_catalog.pg_extension_config_dump('ai.usage', '');
+CREATE TRIGGER restore BEFORE INSERT ON ai.usage FOR EACH ROW
+    WHEN (NOT current_setting('check_function_bodies')::boolean)
+    EXECUTE FUNCTION ai._restore_row('vectorizer_id');
+
+CREATE FUNCTION ai._worker_usage(vectorizer_id int4, model text, requests bigint,
+        input_tokens bigint, rows bigint, sent_chunks bigint, reused_chunks bigint,
+        truncated_chunks bigint) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    INSERT INTO ai.usage AS u VALUES (vectorizer_id, model, current_date, requests, input_tokens,
+        rows, sent_chunks, reused_chunks, truncated_chunks)
+    ON CONFLICT ON CONSTRAINT usage_pkey DO UPDATE SET
+        requests = u.requests + excluded.requests,
+        input_tokens = u.input_tokens + excluded.input_tokens,
+        rows = u.rows + excluded.rows,
+        sent_chunks = u.sent_chunks + excluded.sent_chunks,
+        reused_chunks = u.reused_chunks + excluded.reused_chunks,
+        truncated_chunks = u.truncated_chunks + excluded.truncated_chunks
+    $$;
+COMMENT ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint) IS
+    'adds to the usage of a vectorizer''s model';
+
+-- Takes entries from one part of the queue: all that are in it and whose rows no worker has. $1 and
+-- $2 are places in the queue, $3 is the most entries to look at, $4 the lease. A row that waited for
+-- another try has changed since: it starts anew.
+CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT format(
+        'WITH seen AS MATERIALIZED (SELECT q.ctid AS entry, %1$s, q.queued_at, q.priority '
+        'FROM %2$s q WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3), '
+        'chosen AS MATERIALIZED (SELECT %3$s, min(s.queued_at) AS queued_at, '
+        'max(s.priority) AS priority, array_agg(s.entry) AS entries FROM seen s '
+        'WHERE NOT EXISTS (SELECT FROM %4$s w WHERE %5$s AND w.lease IS NOT NULL) GROUP BY %3$s), '
+        'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY(SELECT unnest(c.entries) '
+        'FROM chosen c))), '
+        'taken AS (INSERT INTO %4$s AS w (%6$s, queued_at, priority, lease, taken_at) '
+        'SELECT %7$s, c.queued_at, c.priority, $4, now() FROM chosen c '
+        'ON CONFLICT (%6$s) DO UPDATE SET lease = excluded.lease, taken_at = excluded.taken_at, '
+        'attempts = 0, retry_at = NULL, error = NULL RETURNING w.ctid AS place) '
+        'SELECT (SELECT array_agg(t.place) FROM taken t), (SELECT count(*) FROM seen), '
+        '(SELECT max(s.entry) FROM seen s)',
+        ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
+        ai._key_list(v.source_pk, 's.%2$s'), ai._qualified_name(v.work),
+        ai._key_list(v.source_pk, 'w.%2$s %4$s s.%2$s', ' AND '),
+        ai._key_list(v.source_pk, '%2$s'), ai._key_list(v.source_pk, 'c.%2$s'))
+    $$;
+COMMENT ON FUNCTION ai._statement_claim(ai.vectorizer) IS
+    'statement by which a worker takes rows from the queue';
+
+-- $1 places in the table of work.
+CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT format('SELECT k.ctid, k.attempts, s.%s IS NOT NULL, s.%I::text%s FROM %s k '
+                  'LEFT JOIN %s s ON %s WHERE k.ctid = ANY ($1)',
+        quote_ident(v.source_pk -> 0 ->> 'attname'), v.config #>> '{loading,column_name}',
+        coalesce((SELECT string_agg(format(', s.%I::text', c), '' ORDER BY n)
+                  FROM unnest(ai._formatting_columns(v.config -> 'formatting'))
+                       WITH ORDINALITY AS f (c, n)), ''),
+        ai._qualified_name(v.work), ai._from_source(v.source),
+        ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND '))
+    $$;
+COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
+    'statement by which a worker reads the texts of rows it has taken';
+
+-- For a table as destination: $1 places, of which each is joined to the rows of the target.
+CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_build_object(
+        'chunks', format('SELECT k.ctid, t.chunk_seq, t.content_hash FROM %s k JOIN %s t ON %s '
+                         'WHERE k.ctid = ANY ($1)', work, target, target_matches),
+        'vectors', format('SELECT k.ctid, t.content_hash, t.embedding::%s FROM %s k JOIN %s t '
+                          'ON %s WHERE k.ctid = ANY ($1)', vector, work, target, target_matches),
+        'insert', insert_chunks,
+        'upsert', insert_chunks || format(' ON CONFLICT (%s, chunk_seq) DO UPDATE SET '
+            'chunk = excluded.chunk, embedding = excluded.embedding, '
+            'content_hash = excluded.content_hash', ai._key_list(v.source_pk, '%3$s')),
+        'trim', format('DELETE FROM %s t USING unnest($1, $2) AS c (place, size), %s k '
+                       'WHERE k.ctid = c.place AND %s AND t.chunk_seq >= c.size',
+                       target, work, target_matches),
+        'alive', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1)', work,
+                        ai._from_source(v.source), source_matches),
+        'reuse', format('SELECT DISTINCT ON (t.content_hash) t.content_hash, t.embedding::%s '
+                        'FROM %s t WHERE t.content_hash = ANY ($1)', vector, target))
+    FROM (SELECT ai._qualified_name(v.work) AS work, ai._qualified_name(v.target) AS target,
+              format('%I.vector', n.nspname) AS vector,
+              ai._key_list(v.source_pk, 't.%3$s %4$s k.%2$s', ' AND ') AS target_matches,
+              ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND ') AS source_matches
+          FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+          WHERE e.extname = 'vector') names,
+        LATERAL (SELECT format(
+            'INSERT INTO %s (%s, chunk_seq, chunk, embedding, content_hash) '
+            'SELECT %s, c.seq, c.chunk, c.embedding, c.hash '
+            'FROM unnest($1, $2, $3, $4, $5) AS c (place, seq, chunk, embedding, hash) '
+            'JOIN %s k ON k.ctid = c.place', target, ai._key_list(v.source_pk, '%3$s'),
+            ai._key_list(v.source_pk, 'k.%2$s'), work) AS insert_chunks) i
+    $$;
+COMMENT ON FUNCTION ai._statements_table(ai.vectorizer) IS
+    'statements by which a worker writes to a target table';
+
+-- For a column of the source: rows that somebody else has locked are passed over.
+CREATE FUNCTION ai._statements_column(v ai.vectorizer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_build_object(
+        'alive', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1)', work,
+                        source, matches),
+        'lock', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1) '
+                       'FOR NO KEY UPDATE OF s SKIP LOCKED', work, source, matches),
+        'update', format('UPDATE %s s SET %I = c.embedding FROM unnest($1, $2) '
+                         'AS c (place, embedding), %s k WHERE k.ctid = c.place AND %s', source,
+                         v.config #>> '{destination,embedding_column}', work, matches))
+    FROM (SELECT ai._qualified_name(v.work) AS work, ai._from_source(v.source) AS source,
+              ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND ') AS matches) names
+    $$;
+COMMENT ON FUNCTION ai._statements_column(ai.vectorizer) IS
+    'statements by which a worker writes to a column of the source table';
+
+-- On the table of work alone; $1 places, $2 the lease. Nothing happens to a row whose lease another
+-- process has by now.
+CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_build_object(
+        'retry_due', format(
+            'UPDATE %1$s SET lease = $2, taken_at = now() WHERE ctid = ANY (ARRAY('
+            'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
+            'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
+        'done', format('DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
+        'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
+                            'WHERE ctid = ANY ($1) AND lease = $2', work),
+        'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = now() WHERE lease = $1',
+                                work),
+        'try_again', format(
+            'UPDATE %s SET lease = NULL, attempts = attempts + 1, retry_at = now() + least('
+            '$3 * power(2, least(attempts, 20)), interval ''24 hours''), error = $4 '
+            'WHERE ctid = ANY ($1) AND lease = $2', work),
+        'fail', format(
+            'WITH gone AS (DELETE FROM %1$s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
+            'kept AS (INSERT INTO %2$s AS f (%3$s, step, error, class, attempts) '
+            'SELECT %3$s, $3, $4, $5, g.attempts + 1 FROM gone g ON CONFLICT (%3$s) DO UPDATE '
+            'SET step = excluded.step, error = excluded.error, class = excluded.class, '
+            'attempts = excluded.attempts, failed_at = now()) '
+            'INSERT INTO ai._vectorizer_errors (id, message, details) SELECT %4$s, $4, '
+            'jsonb_build_object(''step'', $3, ''class'', $5, ''key'', jsonb_build_object(%5$s)) '
+            'FROM gone g', work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, '%2$s'),
+            v.id, (SELECT string_agg(format('%L, g.%I', k ->> 'attname', k ->> 'queue_column'),
+                                     ', ' ORDER BY (k ->> 'pknum')::int)
+                   FROM jsonb_array_elements(v.source_pk) k)))
+    FROM ai._qualified_name(v.work) work
+    $$;
+COMMENT ON FUNCTION ai._statements_work(ai.vectorizer) IS
+    'statements by which a worker ends its hold on rows';
+
+CREATE FUNCTION ai._vectorizer_statements(v ai.vectorizer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT jsonb_build_object('claim', ai._statement_claim(v), 'read', ai._statement_read(v))
+        || ai._statements_work(v)
+        || CASE WHEN v.config #>> '{destination,implementation}' = 'column'
+           THEN ai._statements_column(v) ELSE ai._statements_table(v) END
+    $$;
+COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
+    'all statements that a worker runs for a vectorizer, by their names';
+
+-- Which vectorizers have something to do: changes in the queue, or rows whose time has come.
+CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, OUT changes boolean,
+                                        OUT next_retry timestamptz)
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s), '
+                   '(SELECT min(w.retry_at) FROM %s w WHERE w.lease IS NULL)',
+                   ai._qualified_name(v.queue), ai._qualified_name(v.work))
+    INTO changes, next_retry;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer) IS
+    'whether the queue of a vectorizer has changes, and when the next row is to be tried again';
+
+-- One query for a worker that looks around. The version changes with every change of the row.
+CREATE FUNCTION ai._look_for_work(OUT id int4, OUT version text, OUT priority int4,
+        OUT changes boolean, OUT retry_in_ms float8) RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
+        coalesce((v.config #>> '{processing,priority}')::int4, 0), w.changes,
+        extract(epoch FROM w.next_retry - now()) * 1000
+    FROM ai.vectorizer v
+    LEFT JOIN pg_class s ON s.oid = v.source
+    CROSS JOIN LATERAL ai._vectorizer_has_work(v) w
+    WHERE NOT v.disabled AND v.config #>> '{scheduling,implementation}' <> 'none'
+    $$;
+COMMENT ON FUNCTION ai._look_for_work() IS
+    'vectorizers that are not disabled, with what there is to do for each';
+
+REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
+    ai._look_for_work(), ai._vectorizer_has_work(ai.vectorizer) FROM PUBLIC;
