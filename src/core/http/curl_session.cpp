@@ -51,7 +51,8 @@ Woken WaitFor(int transport_fd, int wake_fd, milliseconds at_most) {
 
 }  // namespace
 
-CurlSession::CurlSession(TransportOptions options) : options_(std::move(options)) {
+CurlSession::CurlSession(TransportOptions options)
+    : options_(std::move(options)), buffers_(options_.max_connections) {
   SetUpCurl();
   multi_.reset(curl_multi_init());
   if (multi_ == nullptr) {
@@ -97,7 +98,7 @@ std::optional<Failure> CurlSession::Start(RequestId id, Request request) {
                        "ai.allowed_hosts can be asked"};
   }
   std::unique_ptr<CurlTransfer> transfer = TakeIdle();
-  transfer->Prepare(id, std::move(request), std::move(url).value());
+  transfer->Prepare(id, std::move(request), std::move(url).value(), buffers_.Take());
   CURL* const easy = transfer->easy();
   const auto started = active_.emplace(id, std::move(transfer)).first;
   if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {

@@ -46,10 +46,11 @@ CurlTransfer& CurlTransfer::Of(CURL* easy) {
   return *reinterpret_cast<CurlTransfer*>(self);
 }
 
-void CurlTransfer::Prepare(RequestId id, Request request, Url url) {
+void CurlTransfer::Prepare(RequestId id, Request request, Url url, std::string buffer) {
   id_ = id;
   request_ = std::move(request);
   url_ = std::move(url);
+  response_.body = std::move(buffer);
   SetConnectionOptions();
   SetCallbacks();
   SetRequestOptions();
