@@ -101,6 +101,34 @@ TEST_CASE("a connection that is never accepted", "[http]") {
   CHECK(failure.message == "could not connect to " + Endpoint(full.Url()) + " within 80 ms");
 }
 
+TEST_CASE("requests that wait for a free connection fail too", "[http][mock]") {
+  auto options = Options();
+  options.max_connections_per_host = 1;
+  CurlTransport transport(std::move(options));
+  MockProvider mock;
+  mock.Rules(R"({"hang": "before"})");
+  Request request = Get(mock.Url());
+  request.timeouts.total = 80ms;
+  SECTION("when nobody answers") {
+    const Listener listener;
+    request.url = listener.Url();
+  }
+  SECTION("when the answer does not come in time") {}
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    transport.Submit(request);
+  }
+  std::size_t failed = 0;
+  while (failed < 5) {
+    transport.Poll(100ms);
+    for (const auto& finished : transport.Collect()) {
+      CHECK(finished.result.failure().failure_class == FailureClass::kTransient);
+      ++failed;
+    }
+  }
+  CHECK(std::chrono::steady_clock::now() - start < 2s);
+}
+
 TEST_CASE("an answer that does not come in time", "[http][mock]") {
   MockProvider mock;
   for (const auto where : {"before", "head", "body"}) {

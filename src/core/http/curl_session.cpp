@@ -64,6 +64,9 @@ CurlSession::CurlSession(TransportOptions options)
   SetMultiOption(multi, CURLMOPT_SOCKETDATA, self);
   SetMultiOption(multi, CURLMOPT_TIMERFUNCTION, &CurlSession::OnTimer);
   SetMultiOption(multi, CURLMOPT_TIMERDATA, self);
+  // One request at a time on a connection, HTTP/2 or not: curl 7.88 now and then forgets one of
+  // several answers that share a connection, and a broken connection fails one request, not all.
+  SetMultiOption(multi, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
   const auto total = static_cast<long>(options_.max_connections);
   SetMultiOption(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total);
   SetMultiOption(multi, CURLMOPT_MAXCONNECTS, total);
