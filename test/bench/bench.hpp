@@ -81,6 +81,12 @@ class Report {
     Verdict(value <= bound, bound, unit, "<=");
   }
 
+  /// Any other number against a lower bound, 0 for none.
+  void AtLeast(const std::string& name, double value, const char* unit, double bound) {
+    std::printf("%-52s %8.2f %s", name.c_str(), value, unit);
+    Verdict(value >= bound, bound, unit, ">=");
+  }
+
   /// The exit status of the benchmark.
   int status() const { return missed_ ? 1 : 0; }
 

@@ -2,13 +2,13 @@
 // resolver that knows the names of the tests.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
-
-#include <chrono>
-#include <cstdint>
 
 #include "core/http/curl_transport.hpp"
 #include "core/http/message.hpp"
@@ -78,8 +78,8 @@ class ScriptedServer {
   std::thread thread_;
 };
 
-/// How names end in tests: the resolver that curl uses in this program gives these the address
-/// here, and asks the system for all others.
+/// The resolver that curl uses in this program knows these names, none other that ends in .test,
+/// and asks the system for the rest.
 ///   loopback.test       127.0.0.1          metadata.test   169.254.169.254
 ///   linklocal6.test     fe80::1            mapped.test     ::ffff:169.254.169.254
 ///   both.test           169.254.169.254 and 127.0.0.1

@@ -2,10 +2,6 @@
 // Header only. Talks to its control port over a plain socket, not with the code under test.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <spawn.h>
@@ -13,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
@@ -22,6 +19,10 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace ai::test {
 

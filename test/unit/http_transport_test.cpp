@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "core/http/buffer_pool.hpp"
 #include "unit/catch_bridge.hpp"
 #include "unit/http_fixture.hpp"
 
 using ai::ErrorCode;
+using ai::http::BufferPool;
 using ai::http::Completion;
 using ai::http::CurlTransport;
 using ai::http::Request;
@@ -135,6 +137,40 @@ TEST_CASE("connections are kept and used again", "[http][mock]") {
   }
   CHECK(mock.Counter("requests") == 20);
   CHECK(mock.Counter("connections") == 1);
+}
+
+TEST_CASE("the memory of an answer that was read is used again", "[http][mock]") {
+  MockProvider mock;
+  CurlTransport transport(Options());
+  const std::string large = R"({"model": "mock-16384", "input": "a"})";
+  auto first = Ask(transport, Post(mock.Url("/v1/embeddings"), large));
+  const char* const memory = first->body.data();
+  const std::string copy = first->body;
+  transport.Recycle(std::move(first.value().body));
+  const auto second = Ask(transport, Post(mock.Url("/v1/embeddings"), large));
+  CHECK(second->body == copy);
+  CHECK(second->body.data() == memory);
+}
+
+TEST_CASE("only so much memory is kept", "[http]") {
+  BufferPool pool(2);
+  pool.Give("small");
+  CHECK(pool.bytes() == 0);
+  CHECK(pool.Take().empty());
+  for (int i = 0; i < 3; ++i) {
+    pool.Give(std::string(BufferPool::kSmallest, 'a'));
+  }
+  CHECK(pool.bytes() >= 2 * BufferPool::kSmallest);
+  CHECK(pool.bytes() < 3 * BufferPool::kSmallest);
+  const std::string buffer = pool.Take();
+  CHECK(buffer.empty());
+  CHECK(buffer.capacity() >= BufferPool::kSmallest);
+  std::string large;
+  large.reserve(BufferPool::kMostBytes);
+  pool.Give(std::move(large));
+  CHECK(pool.bytes() < 2 * BufferPool::kSmallest);
+  pool.Take();
+  CHECK(pool.bytes() == 0);
 }
 
 TEST_CASE("a kept connection that the server closed is replaced", "[http][mock]") {

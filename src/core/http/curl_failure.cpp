@@ -72,9 +72,8 @@ Failure ConnectionFailure(CURL* easy, CURLcode code, std::string_view curl_text,
     case CURLE_PARTIAL_FILE:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
-      return {FailureClass::kTransient, "connection to " + endpoint +
-                                            " broke before the answer was complete" +
-                                            SystemReason(easy)};
+      return {FailureClass::kTransient,
+              "connection to " + endpoint + " broke before the answer was complete"};
     default:
       return {FailureClass::kTransient,
               "request to " + endpoint + " failed: " + Clean(curl_easy_strerror(code))};

@@ -4,6 +4,8 @@
 
 #include <curl/curl.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string_view>
 
 #include "core/failure.hpp"

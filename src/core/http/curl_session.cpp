@@ -51,7 +51,8 @@ Woken WaitFor(int transport_fd, int wake_fd, milliseconds at_most) {
 
 }  // namespace
 
-CurlSession::CurlSession(TransportOptions options) : options_(std::move(options)) {
+CurlSession::CurlSession(TransportOptions options)
+    : options_(std::move(options)), buffers_(options_.max_connections) {
   SetUpCurl();
   multi_.reset(curl_multi_init());
   if (multi_ == nullptr) {
@@ -63,6 +64,9 @@ CurlSession::CurlSession(TransportOptions options) : options_(std::move(options)
   SetMultiOption(multi, CURLMOPT_SOCKETDATA, self);
   SetMultiOption(multi, CURLMOPT_TIMERFUNCTION, &CurlSession::OnTimer);
   SetMultiOption(multi, CURLMOPT_TIMERDATA, self);
+  // One request at a time on a connection, HTTP/2 or not: curl 7.88 now and then forgets one of
+  // several answers that share a connection, and a broken connection fails one request, not all.
+  SetMultiOption(multi, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
   const auto total = static_cast<long>(options_.max_connections);
   SetMultiOption(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, total);
   SetMultiOption(multi, CURLMOPT_MAXCONNECTS, total);
@@ -97,7 +101,7 @@ std::optional<Failure> CurlSession::Start(RequestId id, Request request) {
                        "ai.allowed_hosts can be asked"};
   }
   std::unique_ptr<CurlTransfer> transfer = TakeIdle();
-  transfer->Prepare(id, std::move(request), std::move(url).value());
+  transfer->Prepare(id, std::move(request), std::move(url).value(), buffers_.Take());
   CURL* const easy = transfer->easy();
   const auto started = active_.emplace(id, std::move(transfer)).first;
   if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {

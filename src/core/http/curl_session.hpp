@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/http/buffer_pool.hpp"
 #include "core/http/curl_library.hpp"
 #include "core/http/curl_transfer.hpp"
 #include "core/http/socket_set.hpp"
@@ -36,6 +39,7 @@ class CurlSession {
   bool Cancel(RequestId id);
   void CancelAll();
   std::size_t in_flight() const { return active_.size(); }
+  void Recycle(std::string body) { buffers_.Give(std::move(body)); }
 
  private:
   using Active = std::unordered_map<RequestId, std::unique_ptr<CurlTransfer>>;
@@ -63,6 +67,7 @@ class CurlSession {
   Active active_;
   std::vector<std::unique_ptr<CurlTransfer>> idle_;
   std::vector<Completion> finished_;
+  BufferPool buffers_;
   std::optional<SteadyTime> speed_check_ = std::nullopt;
   std::uint64_t last_id_ = 0;
 };

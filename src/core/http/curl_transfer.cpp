@@ -46,10 +46,11 @@ CurlTransfer& CurlTransfer::Of(CURL* easy) {
   return *reinterpret_cast<CurlTransfer*>(self);
 }
 
-void CurlTransfer::Prepare(RequestId id, Request request, Url url) {
+void CurlTransfer::Prepare(RequestId id, Request request, Url url, std::string buffer) {
   id_ = id;
   request_ = std::move(request);
   url_ = std::move(url);
+  response_.body = std::move(buffer);
   SetConnectionOptions();
   SetCallbacks();
   SetRequestOptions();
@@ -65,7 +66,9 @@ void CurlTransfer::SetConnectionOptions() {
   SetOption(easy, CURLOPT_FOLLOWLOCATION, 0L);
   SetOption(easy, CURLOPT_NETRC, long{CURL_NETRC_IGNORED});
   SetOption(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  SetOption(easy, CURLOPT_BUFFERSIZE, kBufferBytes);
+  // Not checked: curl 7.88 refuses it for a handle that shared an HTTP/2 connection before. That
+  // one reads in smaller pieces then, as large as those of HTTP/2.
+  (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kBufferBytes);
   SetOption(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   SetOption(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   SetOption(easy, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});

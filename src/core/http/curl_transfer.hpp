@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/clock.hpp"
 #include "core/http/curl_library.hpp"
@@ -33,8 +34,8 @@ class CurlTransfer {
   CURL* easy() const { return easy_.get(); }
   RequestId id() const { return id_; }
 
-  /// Takes a request over and sets the handle up for it.
-  void Prepare(RequestId id, Request request, Url url);
+  /// Takes a request over and sets the handle up for it. The answer goes into the buffer.
+  void Prepare(RequestId id, Request request, Url url, std::string buffer);
 
   /// What came of it. The handle must not be in use any more.
   Result<Response> Finish(CURLcode code);

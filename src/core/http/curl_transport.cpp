@@ -59,4 +59,8 @@ std::size_t CurlTransport::in_flight() const {
   return Session().in_flight();
 }
 
+void CurlTransport::Recycle(std::string body) {
+  Session().Recycle(std::move(body));
+}
+
 }  // namespace ai::http

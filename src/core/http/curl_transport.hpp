@@ -1,5 +1,7 @@
 // The transport that talks to real servers, over curl: keep-alive, HTTP/2 where a server offers it
-// with TLS, gzip, certificates verified. See transport.hpp for how to use it.
+// with TLS (one request at a time on a connection all the same), gzip, certificates verified. See
+// transport.hpp for how to use it. The time that a request waits for a free connection is part of
+// its total time.
 //
 // What it refuses to do: other protocols than http and https, redirects, cookies, .netrc, proxies
 // from the environment unless told so, hosts that are not allowed, addresses that nobody may reach
@@ -38,6 +40,7 @@ class CurlTransport final : public Transport {
   bool Cancel(RequestId id) override;
   void CancelAll() override;
   std::size_t in_flight() const override;
+  void Recycle(std::string body) override;
 
  private:
   /// The session, if this is still the process that made it.

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/http/message.hpp"
@@ -73,6 +74,10 @@ class Transport {
 
   /// How many are submitted and neither finished nor cancelled.
   virtual std::size_t in_flight() const = 0;
+
+  /// Gives the body of a response back when it has been read, so that a later one goes into memory
+  /// that is already there: for large answers that is most of a client's cost. Never needed.
+  virtual void Recycle(std::string body) { static_cast<void>(body); }
 };
 
 }  // namespace ai::http
