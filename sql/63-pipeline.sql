@@ -154,6 +154,7 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
             'UPDATE %1$s SET lease = $2, taken_at = now() WHERE ctid = ANY (ARRAY('
             'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
             'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
+        'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'done', format('DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),

@@ -14,4 +14,13 @@ inline void InsertIndexTuples(ResultRelInfo* relation, TupleTableSlot* slot, ESt
 #endif
 }
 
+/// 16 renamed the physical identity of a relation.
+inline Oid FileNumber(Relation relation) {
+#if PG_VERSION_NUM >= 160000
+  return relation->rd_locator.relNumber;
+#else
+  return relation->rd_node.relNode;
+#endif
+}
+
 }  // namespace ai::pg

@@ -140,6 +140,50 @@ Datum VectorDatum(std::span<const float> elements) {
   return PointerGetDatum(value);
 }
 
+Datum ArrayDatum(Oid type, std::span<const Datum> elements) {
+  return Call([&] {
+    int16 length = 0;
+    bool by_value = false;
+    char alignment = 0;
+    get_typlenbyvalalign(type, &length, &by_value, &alignment);
+    return PointerGetDatum(construct_array(const_cast<Datum*>(elements.data()),
+                                           static_cast<int>(elements.size()), type, length,
+                                           by_value, alignment));
+  });
+}
+
+Datum ByteaDatum(std::span<const std::uint8_t> bytes) {
+  return Call([&] {
+    auto* value = static_cast<bytea*>(palloc(VARHDRSZ + bytes.size()));
+    SET_VARSIZE(value, VARHDRSZ + bytes.size());
+    memcpy(VARDATA(value), bytes.data(), bytes.size());
+    return PointerGetDatum(value);
+  });
+}
+
+std::span<const std::uint8_t> ByteaView(Datum value) {
+  const auto* bytes = Call([&] { return DatumGetByteaPP(value); });
+  return {reinterpret_cast<const std::uint8_t*>(VARDATA_ANY(bytes)), VARSIZE_ANY_EXHDR(bytes)};
+}
+
+std::vector<ItemPointerData> TidArray(Datum array) {
+  const ArrayElements elements = Deconstruct(array, TIDOID);
+  std::vector<ItemPointerData> result;
+  result.reserve(static_cast<std::size_t>(elements.count));
+  for (int i = 0; i < elements.count; ++i) {
+    result.push_back(TidAt(elements.values[i]));
+  }
+  return result;
+}
+
+Datum IntervalDatum(std::chrono::milliseconds duration) {
+  return Call([&] {
+    auto* interval = static_cast<Interval*>(palloc0(sizeof(Interval)));
+    interval->time = duration.count() * 1000;
+    return IntervalPGetDatum(interval);
+  });
+}
+
 Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors) {
   const Oid type = VectorType();
   return Call([&] {

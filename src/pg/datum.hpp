@@ -31,6 +31,27 @@ std::string JsonText(Datum jsonb);
 std::span<const float> VectorView(Datum vector);
 Datum VectorDatum(std::span<const float> elements);
 
+/// An array of elements of a type, none of them null.
+Datum ArrayDatum(Oid type, std::span<const Datum> elements);
+
+/// A bytea value.
+Datum ByteaDatum(std::span<const std::uint8_t> bytes);
+std::span<const std::uint8_t> ByteaView(Datum bytea);
+
+/// A tid, as good as what it points to; and the tid of a value.
+inline Datum TidDatum(const ItemPointerData* tid) {
+  return PointerGetDatum(tid);
+}
+inline ItemPointerData TidAt(Datum tid) {
+  return *reinterpret_cast<const ItemPointerData*>(DatumGetPointer(tid));
+}
+
+/// The elements of a tid[].
+std::vector<ItemPointerData> TidArray(Datum array);
+
+/// An interval of so many milliseconds.
+Datum IntervalDatum(std::chrono::milliseconds duration);
+
 /// A vector[]; nothing is SQL's null.
 Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors);
 

@@ -31,6 +31,34 @@ ErrorData* Error::Release() const noexcept {
   return record_->data;
 }
 
+bool EndsProcess(const Error& error) noexcept {
+  switch (error.sqlstate()) {
+    case ERRCODE_QUERY_CANCELED:
+    case ERRCODE_ADMIN_SHUTDOWN:
+    case ERRCODE_CRASH_SHUTDOWN:
+    case ERRCODE_CANNOT_CONNECT_NOW:
+    case ERRCODE_DATABASE_DROPPED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool BlamesRow(const Error& error) noexcept {
+  switch (ERRCODE_TO_CATEGORY(error.sqlstate())) {
+    case ERRCODE_DATA_EXCEPTION:
+    case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
+    case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
+    case ERRCODE_TRIGGERED_ACTION_EXCEPTION:
+    case ERRCODE_EXTERNAL_ROUTINE_EXCEPTION:
+    case ERRCODE_PLPGSQL_ERROR:
+    case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+      return true;
+    default:
+      return false;
+  }
+}
+
 namespace {
 
 /// Copies text into a buffer, clipped. A database in another encoding than UTF-8 gets '?' for what

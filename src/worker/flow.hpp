@@ -1,0 +1,101 @@
+// The stations of the pipeline: what is taken from the queues, sent to providers, received from
+// them, and stored. Bounded: rows are only taken while there is room for their texts and vectors,
+// whatever their number and size; requests only sent while there are connections for them.
+//
+//   queue --Take--> unsent --Send--> in flight --Receive--> ready --Store--> target
+//                      ^                 |
+//                      +---- halves, or after a pause
+#pragma once
+
+#include <list>
+#include <map>
+#include <unordered_map>
+
+#include "core/clock.hpp"
+#include "core/http/curl_transport.hpp"
+#include "core/policy/backoff.hpp"
+#include "core/policy/endpoint_gate.hpp"
+#include "core/provider/batch.hpp"
+#include "core/random.hpp"
+#include "pg/error.hpp"
+#include "worker/lane.hpp"
+#include "worker/pipeline.hpp"
+#include "worker/take.hpp"
+
+namespace ai::worker {
+
+class Flow {
+ public:
+  explicit Flow(std::string lease);
+
+  void Receive();
+  void Store();
+  void Take();
+  void Send();
+  WaitFor NextWait();
+
+  void LookAgain() { look_ = true; }
+  void GiveBack();
+  Tally TakeTally();
+
+ private:
+  /// A request: sent, or to be sent again.
+  struct Request {
+    Lane* lane;
+    std::vector<Item> items;
+    provider::Endpoint endpoint;
+    policy::EndpointGate* gate;
+    int tries = 0;
+    SteadyTime not_before = {};
+  };
+
+  // Looking and taking.
+  void Look();
+  Lane* NextLane();
+  void TakeInto(Lane& lane);
+  void Accept(Lane& lane, std::vector<Read> reads);
+  void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
+  bool Load(Lane& lane);
+  std::size_t SlotsFor(const Lane& lane) const;
+
+  // Sending and receiving.
+  void SendDelayed();
+  void SendFrom(Lane& lane);
+  void Submit(Request request);
+  policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
+  void OnReply(Request request, const http::Response& response);
+  void OnFailure(Request request, const Failure& failure);
+  void Delay(Request request, std::chrono::milliseconds delay);
+  void Split(Request request);
+
+  // Storing and ending.
+  void StoreLane(Lane& lane);
+  void StoreSome(Lane& lane, std::span<const RowPtr> rows);
+  void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error);
+  void End(Lane& lane, std::span<const RowPtr> rows);
+  void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  void Drop(Lane& lane);
+  std::vector<RowPtr> RowsOf(const Request& request) const;
+
+  /// Runs body; an error of the database makes the lane rest.
+  template <typename Body>
+  bool Guarded(Lane& lane, std::string_view step, const Body& body);
+
+  std::string lease_;
+  pg_uuid_t lease_uuid_;
+  Datum lease() { return UUIDPGetDatum(&lease_uuid_); }
+
+  SystemClock clock_;
+  SystemRandom random_;
+  std::unique_ptr<http::CurlTransport> transport_;
+  std::map<std::int32_t, Lane> lanes_;
+  std::map<std::string, policy::EndpointGate> gates_;
+  std::unordered_map<std::uint64_t, Request> in_flight_;
+  std::list<Request> delayed_;
+  std::size_t held_bytes_ = 0;
+  bool look_ = true;
+  bool take_again_soon_ = false;  // another worker was just taking rows of a lane
+  Tally tally_;
+};
+
+}  // namespace ai::worker

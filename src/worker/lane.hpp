@@ -1,0 +1,56 @@
+// What a worker knows about one vectorizer and has in hand for it.
+#pragma once
+
+#include <deque>
+
+#include "core/clock.hpp"
+#include "worker/row.hpp"
+#include "worker/vectorizer.hpp"
+
+namespace ai::worker {
+
+/// How far a worker has walked through a queue. The queue has no order but that of its pages: a
+/// worker walks from its start to what was its end when the walk began, then begins again. What is
+/// added behind that end, or on pages that were emptied, comes with the next walk, so nothing
+/// starves.
+struct Walk {
+  Place next = {};
+  BlockNumber end = 0;
+  bool under_way = false;
+  bool found = false;  // something was there in this walk
+};
+
+/// What will be added to ai.usage with the next rows that are written.
+struct Usage {
+  std::int64_t requests = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t sent_chunks = 0;
+  std::int64_t reused_chunks = 0;
+  std::int64_t truncated_chunks = 0;
+};
+
+struct Lane {
+  std::string version;  // of the catalog row that the vectorizer was made from
+  std::int32_t priority = 0;
+  std::unique_ptr<Vectorizer> vectorizer;  // null until it is needed, or if it cannot be used
+  bool changes = false;                    // the queue may have something
+  std::optional<SteadyTime> next_retry;    // when a row is to be tried again
+  SteadyTime rests_until = {};             // it is set aside until then
+  std::string last_error;                  // that was recorded, so that it is not again
+  Walk walk;
+
+  Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
+  std::vector<Place> unread;   // taken, not yet read
+  std::deque<Item> unsent;
+  std::vector<RowPtr> ready;  // to be written
+  std::vector<RowPtr> held;   // all rows that are in hand, until they are over
+  std::size_t in_flight = 0;  // requests
+  std::size_t delayed = 0;    // requests that wait to be sent again
+  Usage usage;
+
+  bool idle() const {
+    return unread.empty() && unsent.empty() && ready.empty() && in_flight == 0 && delayed == 0;
+  }
+};
+
+}  // namespace ai::worker

@@ -1,0 +1,183 @@
+#include "worker/store.hpp"
+
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/role.hpp"
+#include "pg/transaction.hpp"
+#include "worker/places.hpp"
+#include "worker/take.hpp"
+
+namespace ai::worker {
+namespace {
+
+/// Chunks on their way into the target, a column each.
+struct ChunkColumns {
+  std::vector<Datum> places, numbers, texts, vectors, hashes;
+
+  void Add(const Row& row, std::size_t number) {
+    const Chunk& chunk = row.chunks[number];
+    places.push_back(pg::TidDatum(&row.place));
+    numbers.push_back(Int32GetDatum(static_cast<std::int32_t>(number)));
+    texts.push_back(pg::TextDatum(chunk.text));
+    vectors.push_back(pg::VectorDatum(chunk.vector.view()));
+    hashes.push_back(pg::ByteaDatum(chunk.hash));
+  }
+
+  void Write(pg::Statement& statement, pg::Spi& spi, Oid vector_type) const {
+    if (!places.empty()) {
+      statement.Execute(spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, numbers),
+                              pg::ArrayDatum(TEXTOID, texts), pg::ArrayDatum(vector_type, vectors),
+                              pg::ArrayDatum(BYTEAOID, hashes)});
+    }
+  }
+};
+
+PlaceSet PlacesFrom(const pg::Rows& rows) {
+  PlaceSet places;
+  for (std::uint64_t i = 0; i < rows.count(); ++i) {
+    places.insert(pg::TidAt(*rows.At(i, 0)));
+  }
+  return places;
+}
+
+/// Chunks that a row had and has no more: all of a row that is gone.
+void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows,
+          const PlaceSet& alive) {
+  std::vector<Datum> places;
+  std::vector<Datum> sizes;
+  for (const RowPtr& row : rows) {
+    const std::size_t size = alive.contains(row->place) ? row->chunks.size() : 0;
+    if (row->old_chunks > size) {
+      places.push_back(pg::TidDatum(&row->place));
+      sizes.push_back(Int32GetDatum(static_cast<std::int32_t>(size)));
+    }
+  }
+  if (!places.empty()) {
+    vectorizer.statements().trim->Execute(
+        spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, sizes)});
+  }
+}
+
+void StoreInTable(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
+  const auto places = PlacesOf(rows);
+  const PlaceSet alive =
+      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
+  ChunkColumns fresh;
+  ChunkColumns changed;
+  for (const RowPtr& row : rows) {
+    if (!alive.contains(row->place)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < row->chunks.size(); ++i) {
+      if (!row->chunks[i].kept) {
+        (row->old_chunks == 0 ? fresh : changed).Add(*row, i);
+      }
+    }
+  }
+  Trim(vectorizer, spi, rows, alive);
+  const Oid vector_type = pg::VectorType();
+  fresh.Write(*vectorizer.statements().insert, spi, vector_type);
+  changed.Write(*vectorizer.statements().upsert, spi, vector_type);
+}
+
+/// Returns the rows that are locked.
+std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
+                                  std::span<const RowPtr> rows) {
+  const auto places = PlacesOf(rows);
+  const PlaceSet alive =
+      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
+  const PlaceSet locked =
+      PlacesFrom(vectorizer.statements().lock->Execute(spi, {PlacesDatum(places)}));
+  std::vector<RowPtr> later;
+  std::vector<Datum> written;
+  std::vector<std::optional<Datum>> vectors;
+  for (const RowPtr& row : rows) {
+    if (!alive.contains(row->place)) {
+      continue;
+    }
+    if (!locked.contains(row->place)) {
+      later.push_back(row);
+      continue;
+    }
+    written.push_back(pg::TidDatum(&row->place));
+    vectors.push_back(row->chunks.empty()
+                          ? std::nullopt
+                          : std::optional(pg::VectorDatum(row->chunks[0].vector.view())));
+  }
+  if (!written.empty()) {
+    vectorizer.statements().update->Execute(
+        spi, {pg::ArrayDatum(TIDOID, written), pg::VectorArrayDatum(vectors)});
+  }
+  return later;
+}
+
+void AddToCounters(Lane& lane, pg::Spi& spi, const std::string& lease, std::size_t rows) {
+  const Usage& usage = lane.usage;
+  const std::string& model = lane.vectorizer->provider().model();
+  const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(lease)},
+                                    {INT4OID, Int32GetDatum(lane.vectorizer->id)},
+                                    {INT8OID, Int64GetDatum(static_cast<std::int64_t>(rows))},
+                                    {TEXTOID, pg::TextDatum(model)},
+                                    {INT8OID, Int64GetDatum(usage.requests)},
+                                    {INT8OID, Int64GetDatum(usage.input_tokens)},
+                                    {INT8OID, Int64GetDatum(usage.sent_chunks)},
+                                    {INT8OID, Int64GetDatum(usage.reused_chunks)},
+                                    {INT8OID, Int64GetDatum(usage.truncated_chunks)}};
+  spi.Execute(
+      "SELECT ai._worker_progress($1::uuid, $2, $3, NULL), "
+      "ai._worker_usage($2, $4, $5, $6, $3, $7, $8, $9)",
+      arguments);
+}
+
+}  // namespace
+
+std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_text,
+                              std::span<const RowPtr> rows) {
+  Vectorizer& vectorizer = *lane.vectorizer;
+  std::vector<RowPtr> later;
+  pg::Transaction transaction;
+  {
+    CheckPlaces(lane);
+    pg::Spi spi;
+    {
+      const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
+      if (vectorizer.column()) {
+        later = StoreInColumn(vectorizer, spi, rows);
+      } else {
+        StoreInTable(vectorizer, spi, rows);
+      }
+    }
+    std::vector<Place> done;
+    for (const RowPtr& row : rows) {
+      if (std::find(later.begin(), later.end(), row) == later.end()) {
+        done.push_back(row->place);
+      }
+    }
+    const pg::Rows ended = vectorizer.statements().done.Execute(spi, {PlacesDatum(done), lease});
+    if (ended.count() != done.size()) {
+      throw LostLease();
+    }
+    AddToCounters(lane, spi, lease_text, done.size());
+  }
+  transaction.Commit();
+  lane.usage = {};
+  return later;
+}
+
+std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
+  std::vector<RowPtr> held;
+  pg::Transaction transaction;
+  {
+    CheckPlaces(lane);
+    pg::Spi spi;
+    const auto places = PlacesOf(rows);
+    const PlaceSet mine =
+        PlacesFrom(lane.vectorizer->statements().held.Execute(spi, {PlacesDatum(places), lease}));
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(held),
+                 [&](const RowPtr& row) { return mine.contains(row->place); });
+  }
+  transaction.Commit();
+  return held;
+}
+
+}  // namespace ai::worker

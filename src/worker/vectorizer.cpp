@@ -1,0 +1,116 @@
+#include "worker/vectorizer.hpp"
+
+#include "core/provider/registry.hpp"
+#include "core/text/chunking.hpp"
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/provider_access.hpp"
+#include "pg/token_tables.hpp"
+
+namespace ai::worker {
+namespace {
+
+constexpr std::int64_t kDefaultBatchSize = 200;
+constexpr std::int64_t kDefaultConcurrency = 50;
+constexpr std::int64_t kDefaultMaxAttempts = 6;
+
+std::string HashSeed(const json::Value& embedding) {
+  return std::string(embedding.GetString("implementation")) + '\n' +
+         std::string(embedding.GetString("model")) + '\n' +
+         std::to_string(embedding.GetInteger("dimensions", 0));
+}
+
+}  // namespace
+
+Statements::Statements(Text text, Oid vector_array, bool column)
+    : claim(text("claim"), {TIDOID, TIDOID, INT8OID, UUIDOID}),
+      read(text("read"), {TIDARRAYOID}),
+      retry_due(text("retry_due"), {INT8OID, UUIDOID}),
+      held(text("held"), {TIDARRAYOID, UUIDOID}),
+      done(text("done"), {TIDARRAYOID, UUIDOID}),
+      give_back(text("give_back"), {TIDARRAYOID, UUIDOID, INTERVALOID}),
+      give_back_all(text("give_back_all"), {UUIDOID}),
+      try_again(text("try_again"), {TIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID}),
+      fail(text("fail"), {TIDARRAYOID, UUIDOID, TEXTOID, TEXTOID, TEXTOID}),
+      alive(text("alive"), {TIDARRAYOID}) {
+  if (column) {
+    lock.emplace(text("lock"), std::initializer_list<Oid>{TIDARRAYOID});
+    update.emplace(text("update"), std::initializer_list<Oid>{TIDARRAYOID, vector_array});
+    return;
+  }
+  const std::initializer_list<Oid> chunk_types = {TIDARRAYOID, INT4ARRAYOID, TEXTARRAYOID,
+                                                  vector_array, BYTEAARRAYOID};
+  chunks.emplace(text("chunks"), std::initializer_list<Oid>{TIDARRAYOID});
+  vectors.emplace(text("vectors"), std::initializer_list<Oid>{TIDARRAYOID});
+  insert.emplace(text("insert"), chunk_types);
+  upsert.emplace(text("upsert"), chunk_types);
+  trim.emplace(text("trim"), std::initializer_list<Oid>{TIDARRAYOID, INT4ARRAYOID});
+  reuse.emplace(text("reuse"), std::initializer_list<Oid>{BYTEAARRAYOID});
+}
+
+Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer_id) {
+  const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
+  const pg::Rows rows = spi.Execute(
+      "SELECT v.name, v.config::text, ai._vectorizer_statements(v)::text, v.queue::oid, "
+      "v.work::oid, ai._vectorizer_owner(v) FROM ai.vectorizer v WHERE v.id = $1",
+      arguments);
+  if (rows.count() == 0) {
+    throw ai::Error(ErrorCode::kUndefinedObject, "the vectorizer was dropped");
+  }
+  name = pg::Utf8View(*rows.At(0, 0));
+  document_ = json::Document::Parse(pg::Utf8View(*rows.At(0, 1)));
+  queue = DatumGetObjectId(*rows.At(0, 3));
+  work = DatumGetObjectId(*rows.At(0, 4));
+  owner = DatumGetObjectId(*rows.At(0, 5));
+
+  provider_ = provider::MakeProvider(embedding(), pg::ProviderEnvironment());
+  encoding_ = pg::FindModelEncoding(provider_->model());
+  splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
+  hasher_.emplace(HashSeed(embedding()));
+  const json::Value formatting = config().At("formatting");
+  if (formatting.GetString("implementation") == "python_template") {
+    template_ = text::Template::Parse(formatting.GetString("template"));
+    columns_ = template_->names();
+    std::erase(columns_, "chunk");
+  }
+  column_ = config().At("destination").GetString("implementation") == "column";
+  ReadProcessing();
+
+  const auto texts = json::Document::Parse(pg::Utf8View(*rows.At(0, 2)));
+  const Oid vector_array = pg::Call([type = pg::VectorType()] { return get_array_type(type); });
+  statements_ = std::make_unique<Statements>(
+      [&](const char* key) { return std::string(texts.root().GetString(key)); }, vector_array,
+      column_);
+}
+
+void Vectorizer::ReadProcessing() {
+  const auto processing = config().Find("processing");
+  const auto number = [&](const char* key, std::int64_t fallback) {
+    return processing ? processing->GetInteger(key, fallback) : fallback;
+  };
+  batch_size_ = static_cast<std::size_t>(number("batch_size", kDefaultBatchSize));
+  concurrency_ = static_cast<std::size_t>(number("concurrency", kDefaultConcurrency));
+  max_attempts_ = static_cast<int>(number("max_attempts", kDefaultMaxAttempts));
+  reuse_ = processing && processing->GetBool("reuse", false);
+}
+
+std::string Vectorizer::Format(std::string_view chunk,
+                               std::span<const std::optional<std::string>> columns) const {
+  if (!template_) {
+    return std::string(chunk);
+  }
+  std::string out;
+  template_->Render(
+      [&](const std::string& placeholder) -> std::optional<std::string_view> {
+        if (placeholder == "chunk") {
+          return chunk;
+        }
+        const auto at = std::find(columns_.begin(), columns_.end(), placeholder);
+        const auto& value = columns[static_cast<std::size_t>(at - columns_.begin())];
+        return value ? std::optional<std::string_view>(*value) : std::nullopt;
+      },
+      out);
+  return out;
+}
+
+}  // namespace ai::worker
