@@ -1,7 +1,8 @@
 -- How far vectorizers are, for everybody who may read what they make.
 
 -- With pg_has_role for the owner: has_table_privilege is false for an owner who revoked it.
-CREATE FUNCTION ai._vectorizer_visible(role name, source regclass, target regclass) RETURNS boolean
+CREATE FUNCTION ai._vectorizer_readable(role name, source regclass, target regclass)
+    RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -9,25 +10,53 @@ CREATE FUNCTION ai._vectorizer_visible(role name, source regclass, target regcla
         OR coalesce(has_table_privilege(role, target, 'SELECT'), false)
         OR EXISTS (SELECT FROM pg_class c
                    WHERE c.oid = source AND pg_has_role(role, c.relowner, 'USAGE'))
-        OR pg_has_role(role, 'pg_monitor', 'USAGE')
+    $$;
+COMMENT ON FUNCTION ai._vectorizer_readable(name, regclass, regclass) IS
+    'whether a role may read what a vectorizer embeds, or the embeddings';
+
+CREATE FUNCTION ai._vectorizer_visible(role name, source regclass, target regclass) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT ai._vectorizer_readable(role, source, target) OR pg_has_role(role, 'pg_monitor', 'USAGE')
     $$;
 COMMENT ON FUNCTION ai._vectorizer_visible(name, regclass, regclass) IS
     'whether a role may see how far a vectorizer is';
 
-CREATE FUNCTION ai._vectorizer_require_visible(caller oid, v ai.vectorizer) RETURNS void
+CREATE FUNCTION ai._require_permission(permitted boolean, v ai.vectorizer) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    IF NOT ai._vectorizer_visible(pg_get_userbyid(caller), v.source, v.target) THEN
+    IF NOT permitted THEN
         RAISE EXCEPTION 'permission denied for vectorizer "%"', v.name
             USING ERRCODE = 'insufficient_privilege',
                   HINT = 'It takes the right to read the source or the target table.';
     END IF;
 END
 $$;
+COMMENT ON FUNCTION ai._require_permission(boolean, ai.vectorizer) IS
+    'raises an error unless something is permitted';
+
+CREATE FUNCTION ai._vectorizer_require_visible(caller oid, v ai.vectorizer) RETURNS void
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT ai._require_permission(
+        ai._vectorizer_visible(pg_get_userbyid(caller), v.source, v.target), v)
+    $$;
 COMMENT ON FUNCTION ai._vectorizer_require_visible(oid, ai.vectorizer) IS
     'raises an error unless the caller may see how far a vectorizer is';
+
+CREATE FUNCTION ai._vectorizer_require_readable(caller oid, v ai.vectorizer) RETURNS void
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT ai._require_permission(
+        ai._vectorizer_readable(pg_get_userbyid(caller), v.source, v.target), v)
+    $$;
+COMMENT ON FUNCTION ai._vectorizer_require_readable(oid, ai.vectorizer) IS
+    'raises an error unless the caller may read what a vectorizer embeds';
 
 -- A row may have several entries in the queue, and be with a worker. Counting rows takes a look at all entries, so beyond
 -- the first ten thousand entries their number is estimated, as the planner does.

@@ -19,7 +19,9 @@ CREATE TABLE ai._secret_permission (
 );
 COMMENT ON TABLE ai._secret_permission IS
     'which roles may use which secrets; the name * stands for all of them';
-SELECT pg_catalog.pg_extension_config_dump('ai._secret_permission', '');
+-- Without those of dropped roles, whose numbers others may get where the dump is restored.
+SELECT pg_catalog.pg_extension_config_dump('ai._secret_permission',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = role)');
 
 CREATE VIEW ai.secret_permissions WITH (security_barrier) AS
     SELECT p.name, r.rolname AS role

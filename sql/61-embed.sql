@@ -1,22 +1,26 @@
 -- Embeddings at once, in the caller's own statement. It waits for the provider with its transaction
 -- open, which is right for a query and wrong for a table: that is what vectorizers are for.
+--
+-- IMMUTABLE, though a provider is asked: a model gives the same vector for the same text, and a
+-- search that names its query once (ORDER BY embedding <=> ai.openai_embed(...)) has to ask once, not
+-- for every row.
 
 -- As the role that calls, or for ai._embed_as as another one: whose keys may be used.
 CREATE FUNCTION ai._embed(config jsonb, inputs text[], api_key text) RETURNS vector[]
-    LANGUAGE c VOLATILE
+    LANGUAGE c IMMUTABLE
     AS 'MODULE_PATHNAME', 'ai_embed';
 COMMENT ON FUNCTION ai._embed(jsonb, text[], text) IS
     'embeddings of texts, in their order, by the model of a configuration; null for null';
 
 CREATE FUNCTION ai._embed_as(role oid, config jsonb, inputs text[]) RETURNS vector[]
-    LANGUAGE c VOLATILE STRICT
+    LANGUAGE c IMMUTABLE STRICT
     AS 'MODULE_PATHNAME', 'ai_embed_as';
 COMMENT ON FUNCTION ai._embed_as(oid, jsonb, text[]) IS
     'the same as ai._embed, with the keys that another role may use';
 REVOKE ALL ON FUNCTION ai._embed_as(oid, jsonb, text[]) FROM PUBLIC;
 
 CREATE FUNCTION ai._embed_tokens(config jsonb, input_tokens int4[], api_key text) RETURNS vector
-    LANGUAGE c VOLATILE
+    LANGUAGE c IMMUTABLE
     AS 'MODULE_PATHNAME', 'ai_embed_tokens';
 COMMENT ON FUNCTION ai._embed_tokens(jsonb, int4[], text) IS
     'embedding of a text that is given as tokens, by a model of OpenAI';
@@ -33,7 +37,7 @@ COMMENT ON FUNCTION ai._embedding_rows(vector[]) IS
     'embeddings as rows, numbered from 0 as their texts are';
 
 CREATE FUNCTION ai.embed(config jsonb, input text) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$SELECT (ai._embed(ai._validate_embedding(config), ARRAY[input], NULL))[1]$$;
 COMMENT ON FUNCTION ai.embed(jsonb, text) IS
@@ -41,7 +45,7 @@ COMMENT ON FUNCTION ai.embed(jsonb, text) IS
 
 CREATE FUNCTION ai.embed(config jsonb, inputs text[])
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$SELECT * FROM ai._embedding_rows(ai._embed(ai._validate_embedding(config), inputs, NULL))$$;
 COMMENT ON FUNCTION ai.embed(jsonb, text[]) IS
@@ -68,7 +72,7 @@ CREATE FUNCTION ai._openai_config(model text, api_key_name text, dimensions int4
 DECLARE
     config jsonb := jsonb_strip_nulls(jsonb_build_object('config_type', 'embedding',
         'implementation', 'openai', 'model', model, 'dimensions', dimensions,
-        'chat_user', openai_user, 'api_key_name', coalesce(api_key_name, 'OPENAI_API_KEY'),
+        'chat_user', openai_user, 'api_key_name', nullif(coalesce(api_key_name, 'OPENAI_API_KEY'), ''),
         'base_url', client_config ->> 'base_url',
         'timeout_seconds', (client_config ->> 'timeout_seconds')::float8));
     unknown text;
@@ -90,7 +94,7 @@ COMMENT ON FUNCTION ai._openai_config(text, text, int4, text, jsonb) IS
 CREATE FUNCTION ai.openai_embed(model text, input_text text, api_key text DEFAULT NULL,
         dimensions int4 DEFAULT NULL, api_key_name text DEFAULT NULL,
         openai_user text DEFAULT NULL, client_config jsonb DEFAULT NULL) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._openai_config(model, api_key_name, dimensions, openai_user,
@@ -103,7 +107,7 @@ CREATE FUNCTION ai.openai_embed(model text, input_texts text[], api_key text DEF
         dimensions int4 DEFAULT NULL, api_key_name text DEFAULT NULL,
         openai_user text DEFAULT NULL, client_config jsonb DEFAULT NULL)
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._openai_config(
@@ -115,7 +119,7 @@ COMMENT ON FUNCTION ai.openai_embed(text, text[], text, int4, text, text, jsonb)
 CREATE FUNCTION ai.openai_embed(model text, input_tokens int4[], api_key text DEFAULT NULL,
         dimensions int4 DEFAULT NULL, api_key_name text DEFAULT NULL,
         openai_user text DEFAULT NULL, client_config jsonb DEFAULT NULL) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._embed_tokens(ai._openai_config(model, api_key_name, dimensions, openai_user,
@@ -165,7 +169,7 @@ COMMENT ON FUNCTION ai._ollama_config(text, text, text, jsonb) IS
 
 CREATE FUNCTION ai.ollama_embed(model text, input_text text, host text DEFAULT NULL,
         keep_alive text DEFAULT NULL, embedding_options jsonb DEFAULT NULL) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._ollama_config(model, host, keep_alive, embedding_options),
@@ -177,7 +181,7 @@ COMMENT ON FUNCTION ai.ollama_embed(text, text, text, text, jsonb) IS
 CREATE FUNCTION ai.ollama_embed(model text, input_texts text[], host text DEFAULT NULL,
         keep_alive text DEFAULT NULL, embedding_options jsonb DEFAULT NULL)
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(
@@ -211,8 +215,8 @@ CREATE FUNCTION ai._keyed_config(implementation text, model text, input_type tex
 DECLARE
     config jsonb := jsonb_strip_nulls(jsonb_build_object('config_type', 'embedding',
         'implementation', implementation, 'model', model, 'input_type', input_type,
-        'api_key_name', coalesce(api_key_name, CASE implementation
-            WHEN 'voyageai' THEN 'VOYAGE_API_KEY' ELSE 'COHERE_API_KEY' END)) || further);
+        'api_key_name', nullif(coalesce(api_key_name, CASE implementation
+            WHEN 'voyageai' THEN 'VOYAGE_API_KEY' ELSE 'COHERE_API_KEY' END), '')) || further);
 BEGIN
     PERFORM ai._validate_endpoint(config);
     RETURN config;
@@ -224,7 +228,7 @@ COMMENT ON FUNCTION ai._keyed_config(text, text, text, text, jsonb) IS
 CREATE FUNCTION ai.voyageai_embed(model text, input_text text, input_type text DEFAULT NULL,
         api_key text DEFAULT NULL, api_key_name text DEFAULT NULL, base_url text DEFAULT NULL)
     RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._keyed_config('voyageai', model, input_type, api_key_name,
@@ -236,7 +240,7 @@ COMMENT ON FUNCTION ai.voyageai_embed(text, text, text, text, text, text) IS
 CREATE FUNCTION ai.voyageai_embed(model text, input_texts text[], input_type text DEFAULT NULL,
         api_key text DEFAULT NULL, api_key_name text DEFAULT NULL, base_url text DEFAULT NULL)
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._keyed_config('voyageai', model, input_type,
@@ -248,7 +252,7 @@ COMMENT ON FUNCTION ai.voyageai_embed(text, text[], text, text, text, text) IS
 CREATE FUNCTION ai.cohere_embed(model text, input_text text, api_key text DEFAULT NULL,
         api_key_name text DEFAULT NULL, input_type text DEFAULT 'search_document',
         truncate_long_inputs text DEFAULT NULL, base_url text DEFAULT NULL) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._keyed_config('cohere', model, input_type, api_key_name,
@@ -262,7 +266,7 @@ CREATE FUNCTION ai.cohere_embed(model text, input_texts text[], api_key text DEF
         api_key_name text DEFAULT NULL, input_type text DEFAULT 'search_document',
         truncate_long_inputs text DEFAULT NULL, base_url text DEFAULT NULL)
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._keyed_config('cohere', model, input_type,
@@ -289,7 +293,7 @@ COMMENT ON FUNCTION ai._query_config(jsonb, text) IS
 
 CREATE FUNCTION ai.vectorizer_embed(embedding_config jsonb, input_text text,
                                     input_type text DEFAULT NULL) RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$SELECT ai.embed(ai._query_config(embedding_config, input_type), input_text)$$;
 COMMENT ON FUNCTION ai.vectorizer_embed(jsonb, text, text) IS
@@ -299,13 +303,13 @@ COMMENT ON FUNCTION ai.vectorizer_embed(jsonb, text, text) IS
 -- vectorizer's owner.
 CREATE FUNCTION ai._vectorizer_embed(caller oid, vectorizer_id int4, input_text text,
                                      input_type text) RETURNS vector
-    LANGUAGE plpgsql VOLATILE
+    LANGUAGE plpgsql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     v ai.vectorizer := ai._vectorizer_get(vectorizer_id);
 BEGIN
-    PERFORM ai._vectorizer_require_visible(caller, v);
+    PERFORM ai._vectorizer_require_readable(caller, v);
     RETURN (ai._embed_as(ai._vectorizer_owner(v),
         ai._query_config(v.config -> 'embedding', input_type), ARRAY[input_text]))[1];
 END
@@ -315,7 +319,7 @@ COMMENT ON FUNCTION ai._vectorizer_embed(oid, int4, text, text) IS
 
 CREATE FUNCTION ai._vectorizer_embed(caller oid, name text, input_text text, input_type text)
     RETURNS vector
-    LANGUAGE sql VOLATILE
+    LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._vectorizer_embed(caller, (ai._vectorizer_get(name)).id, input_text, input_type)
@@ -327,14 +331,14 @@ REVOKE ALL ON FUNCTION ai._vectorizer_embed(oid, int4, text, text),
 
 CREATE FUNCTION ai.vectorizer_embed(vectorizer_id int4, input_text text,
                                     input_type text DEFAULT NULL) RETURNS vector
-    LANGUAGE c VOLATILE
+    LANGUAGE c IMMUTABLE
     AS 'MODULE_PATHNAME', 'ai_call_as_owner';
 COMMENT ON FUNCTION ai.vectorizer_embed(int4, text, text) IS
     'embedding of a query by the model of a vectorizer, for a search in its embeddings';
 
 CREATE FUNCTION ai.vectorizer_embed(name text, input_text text, input_type text DEFAULT NULL)
     RETURNS vector
-    LANGUAGE c VOLATILE
+    LANGUAGE c IMMUTABLE
     AS 'MODULE_PATHNAME', 'ai_call_as_owner';
 COMMENT ON FUNCTION ai.vectorizer_embed(text, text, text) IS
     'embedding of a query by the model of a vectorizer, for a search in its embeddings';

@@ -10,13 +10,19 @@
 namespace ai::pg {
 namespace {
 
-/// OLLAMA_HOST may leave out the scheme.
+/// As Ollama itself reads OLLAMA_HOST: scheme and port may be left out, and the address that a
+/// server listens on everywhere is this machine's.
 std::string OllamaHost() {
-  const char* host = std::getenv("OLLAMA_HOST");
-  if (host == nullptr || *host == '\0') {
-    return {};
+  const char* value = std::getenv("OLLAMA_HOST");
+  std::string host = value == nullptr ? "" : value;
+  if (host.empty() || host.find("://") != std::string::npos) {
+    return host;
   }
-  return std::strstr(host, "://") == nullptr ? "http://" + std::string(host) : host;
+  constexpr std::string_view kEverywhere = "0.0.0.0";
+  if (host.starts_with(kEverywhere)) {
+    host.replace(0, kEverywhere.size(), "127.0.0.1");
+  }
+  return "http://" + host + (host.find(':') == std::string::npos ? ":11434" : "");
 }
 
 /// What the server itself says about a provider's address; empty if it says nothing.
@@ -50,6 +56,10 @@ http::HostList OwnHosts(const provider::ProviderInfo& info) {
   return http::HostList::Parse(hosts);
 }
 
+bool IsThisMachine(const http::Url& url) {
+  return url.host == "localhost" || (url.address && http::IsLoopback(*url.address));
+}
+
 /// The key that goes along; empty if none does.
 std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid role,
                    const std::string& name) {
@@ -72,7 +82,13 @@ std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid
                                            : std::string(info.base_url_setting)) +
             ".",
         "Set the secret with this host in hosts, or name another one in api_key_name; for a server "
-        "without keys, use api_key_name => NULL.");
+        "without keys, use api_key_name => NULL in a configuration, '' in a function.");
+  }
+  if (!secret->hosts && url.scheme == "http" && ConfiguredBaseUrl(info).empty() &&
+      !IsThisMachine(url)) {
+    throw ai::Error(ErrorCode::kInvalidParameter,
+                    "secret \"" + name + "\" must not go unencrypted to " + url.Endpoint(), {},
+                    "Use https, or set the secret with this host in hosts.");
   }
   return secret->value;
 }
@@ -114,10 +130,12 @@ void ApplyLimits(const json::Value& config, http::Request& request) {
   request.timeouts.connect = std::chrono::milliseconds(settings.connect_timeout);
   request.timeouts.total = std::chrono::milliseconds(settings.request_timeout);
   if (const double seconds = config.GetDouble("timeout_seconds", 0); seconds > 0) {
+    const double limit = settings.request_timeout;
     request.timeouts.total =
-        std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 86'400.0) * 1000));
+        std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds * 1000, limit)));
   }
-  request.max_response_bytes = static_cast<std::size_t>(settings.max_response_size) * 1024;
+  request.max_response_bytes = std::min(
+      request.max_response_bytes, static_cast<std::size_t>(settings.max_response_size) * 1024);
 }
 
 http::Transport& SessionTransport() {
@@ -149,7 +167,12 @@ void ThrowFailure(const Failure& failure) {
       hint = "This may pass: try again.";
       break;
     case FailureClass::kConfiguration:
-      hint = "Check the address, the key and the model.";
+      hint = failure.message.find("ai.allowed_hosts") != std::string::npos
+                 ? "A superuser can add the host to ai.allowed_hosts."
+             : failure.message.find("ai.ca_file") != std::string::npos
+                 ? "If the certificate can be trusted, a superuser can name its authority in "
+                   "ai.ca_file."
+                 : "Check the address, the key and the model.";
       break;
     default:
       break;

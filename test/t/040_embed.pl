@@ -97,6 +97,12 @@ is( sql(q{SET ROLE reader; SELECT vector_dims(ai.vectorizer_embed('docs', 'a que
 	'8', 'a role that may read the embeddings may search them');
 like(error_of(q{SET ROLE stranger; SELECT ai.vectorizer_embed('docs', 'a query')}),
 	qr/permission denied for vectorizer "docs"/, 'another role may not');
+sql(q{CREATE TABLE vectors AS SELECT g AS id, array_fill(g, ARRAY[8])::vector AS embedding FROM generate_series(1, 20) g});
+$mock->reset;
+is(sql(q{SELECT count(*) FROM (SELECT id FROM vectors ORDER BY embedding <=> ai.vectorizer_embed('docs', 'a query')) s}), '20', 'a search');
+is($mock->stats->{requests}, 1, 'asks for its query once, not for each row');
+is( sql(q{GRANT pg_monitor TO stranger; SET ROLE stranger; SELECT count(*) FROM ai.vectorizer_status}), '1', 'who may monitor sees the vectorizer');
+like(error_of(q{SET ROLE stranger; SELECT ai.vectorizer_embed('docs', 'a query')}), qr/permission denied for vectorizer "docs"/, 'but may not spend its key');
 like(error_of(q{SELECT ai.vectorizer_embed('nope', 'a query')}), qr/vectorizer "nope" does not exist/, 'an unknown vectorizer');
 
 # -- misbehaviour: the right words, no result, and the next call works
@@ -198,6 +204,8 @@ sub refused
 	return;
 }
 refused('http://example.com/v1',          qr/example\.com.*ai\.allowed_hosts/s, 'another host is refused, with the setting to change');
+like(error_of(q{SELECT ai.set_secret('PLAIN', 'k'); SELECT ai.voyageai_embed('m', 'a', api_key_name => 'PLAIN', base_url => 'http://api.voyageai.com/v1')}),
+	qr/secret "PLAIN" must not go unencrypted to http:\/\/api\.voyageai\.com/, 'a key does not go unencrypted');
 refused('http://169.254.169.254/v1',      qr/169\.254\.169\.254/, 'a metadata address is refused');
 refused('http://[fe80::1]/v1',            qr/ERROR/, 'so is a link-local one');
 refused('http://2130706433/v1',           qr/ERROR/, 'a host that is a number');

@@ -2,11 +2,17 @@
 #include "core/provider/openai.hpp"
 
 #include "core/provider/config.hpp"
+#include "core/token/encoding_name.hpp"
 
 namespace ai::provider {
 namespace {
 
-constexpr Limits kLimits{.max_items = 2048, .max_tokens = 300'000, .max_input_tokens = 8191};
+/// A text is only cut for the models whose limit is known: servers with the same API have others.
+Limits LimitsOf(std::string_view model) {
+  return {.max_items = 2048,
+          .max_tokens = 300'000,
+          .max_input_tokens = token::EncodingForModel(model) ? std::size_t{8191} : 0};
+}
 
 constexpr ReplyShape kShape{.vector = "data[].embedding",
                             .item = "data[]",
@@ -20,7 +26,8 @@ constexpr std::string_view kFixedModel = "text-embedding-ada-002";
 }  // namespace
 
 OpenAi::OpenAi(const json::Value& config)
-    : Provider({ReadModel(config), ReadDimensions(config), kLimits, "embeddings", kShape}),
+    : Provider({ReadModel(config), ReadDimensions(config), LimitsOf(ReadModel(config)),
+                "embeddings", kShape}),
       user_(config.GetString("chat_user", "")) {}
 
 void OpenAi::WriteBody(json::Writer& writer, std::span<const std::string_view> texts) const {

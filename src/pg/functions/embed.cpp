@@ -208,6 +208,9 @@ AI_FUNCTION(ai_embed_tokens) {
 
 // The models of OpenAI or Ollama, as a JSON array.
 AI_FUNCTION(ai_list_models) {
+  if (PG_ARGISNULL(0)) {
+    PG_RETURN_NULL();
+  }
   const auto config = ai::json::Document::Parse(ai::pg::JsonText(PG_GETARG_DATUM(0)));
   const auto endpoint =
       ai::pg::ResolveEndpoint(config.root(), GetUserId(), OptionalText(fcinfo, 1));
