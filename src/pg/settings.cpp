@@ -73,6 +73,19 @@ bool CheckBaseUrl(char** value, void** /*extra*/, GucSource /*source*/) {
   });
 }
 
+/// Plain C, since the server's list may fail with an ereport.
+bool CheckNames(char** value, void** /*extra*/, GucSource /*source*/) {
+  List* names = NIL;
+  char* copy = pstrdup(*value == nullptr ? "" : *value);
+  const bool valid = SplitIdentifierString(copy, ',', &names);
+  list_free(names);
+  pfree(copy);
+  if (!valid) {
+    GUC_check_errdetail("List syntax is invalid.");
+  }
+  return valid;
+}
+
 constexpr int kSecret = GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE;
 constexpr int kMost = std::numeric_limits<int>::max();
 
@@ -91,6 +104,20 @@ constexpr IntSetting kIntSettings[] = {
     {"ai.max_response_size", &settings.max_response_size, 64 * 1024, 1, 1024 * 1024, PGC_SUSET,
      GUC_UNIT_KB, "How large the answer of a provider may be.",
      "A larger one is an error; it is not read to its end."},
+    {"ai.workers", &settings.workers, 2, 0, 32, PGC_SIGHUP, 0,
+     "How many worker processes each database gets.",
+     "They count towards max_worker_processes, as do the launcher and a coordinator for each "
+     "database. With 0 changes are queued and not processed."},
+    {"ai.max_in_flight", &settings.max_in_flight, 16, 1, 1000, PGC_SIGHUP, 0,
+     "How many requests a worker process may have under way.", nullptr},
+    {"ai.poll_interval", &settings.poll_interval, 5'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How often a worker that nobody wakes looks for changes.",
+     "A commit wakes the workers, so this is for what comes by another way."},
+    {"ai.heartbeat_interval", &settings.heartbeat_interval, 5'000, 100, kMost, PGC_SIGHUP,
+     GUC_UNIT_MS, "How often a worker notes that it is alive.", nullptr},
+    {"ai.job_lock_timeout", &settings.job_lock_timeout, 300'000, 1'000, kMost, PGC_SIGHUP,
+     GUC_UNIT_MS, "How long after its last heartbeat a worker loses the rows it has taken.",
+     "When a worker process ends, they are given back at once."},
 };
 
 constexpr TextSetting kStringSettings[] = {
@@ -114,6 +141,9 @@ constexpr TextSetting kStringSettings[] = {
      GUC_SUPERUSER_ONLY | GUC_LIST_INPUT, CheckHosts, "Hosts that requests may go to.",
      "A list of host, host:port, *.domain, address or address/bits. Link-local addresses are "
      "refused whatever is listed."},
+    {"ai.databases", &settings.databases, "", PGC_SIGHUP, GUC_LIST_INPUT, CheckNames,
+     "Databases whose vectorizers are worked on.",
+     "A list of names. Empty stands for all databases that have the extension."},
 };
 
 }  // namespace

@@ -18,6 +18,14 @@ struct Settings {
   int connect_timeout;    // milliseconds
   int request_timeout;    // milliseconds
   int max_response_size;  // kilobytes
+
+  // Background processes.
+  int workers;  // for each database
+  int max_in_flight;
+  int poll_interval;       // milliseconds
+  int heartbeat_interval;  // milliseconds
+  int job_lock_timeout;    // milliseconds
+  char* databases;         // a list of names; empty stands for all
 };
 
 extern Settings settings;
