@@ -13,7 +13,7 @@ find({ no_chdir => 1, wanted => sub { push @documents, $_ if /\.md$/ } }, $tree)
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nai.workers = 0");
 $node->start;
 
 my $examples = 0;
