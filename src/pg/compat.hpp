@@ -23,4 +23,22 @@ inline Oid FileNumber(Relation relation) {
 #endif
 }
 
+/// From 17 on an extension's wait events have names; before, all of them are "Extension".
+inline std::uint32_t WaitEventNamed([[maybe_unused]] const char* name) {
+#if PG_VERSION_NUM >= 170000
+  return WaitEventExtensionNew(name);
+#else
+  return PG_WAIT_EXTENSION;
+#endif
+}
+
+/// 16 replaced the checks for each kind of object by one.
+inline bool OwnsDatabase(Oid database, Oid role) {
+#if PG_VERSION_NUM >= 160000
+  return object_ownercheck(DatabaseRelationId, database, role);
+#else
+  return pg_database_ownercheck(database, role);
+#endif
+}
+
 }  // namespace ai::pg

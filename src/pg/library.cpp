@@ -6,6 +6,7 @@
 #include "pg/queue_batch.hpp"
 #include "pg/secret.hpp"
 #include "pg/settings.hpp"
+#include "worker/engine.hpp"
 
 extern "C" {
 PG_MODULE_MAGIC;
@@ -43,6 +44,7 @@ void _PG_init() {
     ai::pg::InstallExtensionCheck();
     ai::pg::InstallQueueCallbacks();
     ai::pg::InstallSecretLogFilter();
+    ai::worker::InstallEngine();
     ai::pg::WarnIfNotPreloaded();
   });
 }

@@ -1,6 +1,7 @@
 -- What is installed and running.
 SELECT ai.version() = extversion AS library_matches_extension FROM pg_extension WHERE extname = 'ai';
-SELECT item, value IS NOT NULL AS has_value, advice FROM ai.status();
+SELECT item, value IS NOT NULL AS has_value, advice FROM ai.status() WHERE item <> 'processes';
+SELECT advice ~ 'ai launcher \(pid \d+\)' AS launcher_runs FROM ai.status() WHERE item = 'processes';
 SELECT value FROM ai.status() WHERE item = 'preloaded';
 
 -- An ordinary role sees the same.

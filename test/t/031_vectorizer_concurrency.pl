@@ -11,7 +11,7 @@ $publisher->init(allows_streaming => 'logical');
 $publisher->start;
 my $node = PostgreSQL::Test::Cluster->new('subscriber');
 $node->init(allows_streaming => 'logical');
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nai.workers = 0");
 $node->start;
 
 sub sql { return $node->safe_psql('postgres', shift); }

@@ -14,6 +14,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'ai'
+ai.workers = 0
 ai.openai_base_url = '$url/v1'
 ai.cohere_api_key = '$canary-setting'
 log_min_duration_statement = 0

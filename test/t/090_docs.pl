@@ -21,6 +21,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'ai'
+ai.workers = 0
 ai.openai_base_url = '$url/v1'
 ai.ollama_host = '$url'
 });

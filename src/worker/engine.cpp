@@ -1,0 +1,21 @@
+#include "worker/engine.hpp"
+
+#include "pg/queue_batch.hpp"
+#include "worker/ddl_hooks.hpp"
+#include "worker/launcher.hpp"
+#include "worker/shared_state.hpp"
+#include "worker/wake.hpp"
+
+namespace ai::worker {
+
+void InstallEngine() {
+  if (!process_shared_preload_libraries_in_progress || IsBinaryUpgrade) {
+    return;
+  }
+  InstallSharedState();
+  InstallDdlHooks();
+  pg::SetQueuedHook(WakeWorkers);
+  RegisterLauncher();
+}
+
+}  // namespace ai::worker

@@ -1,0 +1,11 @@
+// The process that knows which databases to serve and keeps a coordinator running for each. It is
+// connected to no database and sees only the catalogs that all databases share; so whether the
+// extension is in a database is for a coordinator to find out.
+#pragma once
+
+namespace ai::worker {
+
+/// Has the server start the launcher, on a standby when it is promoted.
+void RegisterLauncher();
+
+}  // namespace ai::worker

@@ -1,0 +1,149 @@
+#include "worker/process.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include "pg/compat.hpp"
+#include "pg/guard.hpp"
+#include "worker/wake.hpp"
+
+namespace ai::worker {
+
+namespace {
+
+volatile sig_atomic_t end_requested = false;
+ProcessSlot* my_slot = nullptr;
+const ProcessSlot* my_supervisor = nullptr;
+
+void OnTerminate(SIGNAL_ARGS) {
+  (void)postgres_signal_arg;
+  const int saved_errno = errno;
+  // A second signal does not cancel what the process does to end in order.
+  if (!end_requested && !proc_exit_inprogress) {
+    InterruptPending = true;
+    QueryCancelPending = true;
+  }
+  end_requested = true;
+  SetLatch(MyLatch);
+  errno = saved_errno;
+}
+
+/// Runs when the process holds no lock any more and is in no database: whoever waits for that looks
+/// at the slot.
+void LeaveSlot(int /*code*/, Datum /*argument*/) {
+  {
+    const SharedLock lock;
+    my_slot->place = kNobody;
+    my_slot->pid = 0;
+  }
+  if (my_supervisor != nullptr) {
+    Wake(*my_supervisor);
+  }
+}
+
+struct Override {
+  const char* name;
+  const char* value;
+};
+
+/// ALTER DATABASE ... SET is meant for sessions.
+constexpr Override kOverrides[] = {
+    {"search_path", "pg_catalog, pg_temp"},
+    {"default_transaction_isolation", "read committed"},
+    {"default_transaction_read_only", "off"},
+    {"default_transaction_deferrable", "off"},
+    {"session_replication_role", "origin"},
+    {"statement_timeout", "0"},
+    {"lock_timeout", "5s"},
+    {"jit", "off"},
+#if PG_VERSION_NUM >= 170000
+    {"transaction_timeout", "0"},
+#endif
+};
+
+}  // namespace
+
+void InstallSignalHandlers() {
+  pqsignal(SIGHUP, SignalHandlerForConfigReload);
+  pqsignal(SIGTERM, OnTerminate);
+  BackgroundWorkerUnblockSignals();
+}
+
+void Connect(Oid database, const char* application_name) {
+  pg::Call([&] {
+    if (database == InvalidOid) {
+      BackgroundWorkerInitializeConnection(nullptr, nullptr, 0);
+    } else {
+      BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+    }
+    for (const Override& setting : kOverrides) {
+      SetConfigOption(setting.name, setting.value, PGC_SUSET, PGC_S_OVERRIDE);
+    }
+    SetConfigOption("application_name", application_name, PGC_SUSET, PGC_S_OVERRIDE);
+  });
+}
+
+bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
+  {
+    const SharedLock lock;
+    if (slot.pid != 0) {
+      return false;
+    }
+    slot.pid = MyProcPid;
+    slot.ended_well = false;
+    slot.place = static_cast<int>(MyProc - ProcGlobal->allProcs);
+  }
+  my_slot = &slot;
+  my_supervisor = supervisor;
+  pg::Call([] { on_shmem_exit(LeaveSlot, Datum{0}); });
+  return true;
+}
+
+void NoteOrderlyEnd() {
+  const SharedLock lock;
+  my_slot->ended_well = true;
+}
+
+bool EndRequested() noexcept {
+  return end_requested;
+}
+
+void AllowLastStatements() {
+  constexpr int kMilliseconds = 500;
+  QueryCancelPending = false;
+  pg::Call([] { enable_timeout_after(STATEMENT_TIMEOUT, kMilliseconds); });
+}
+
+WaitReason::WaitReason(const char* activity, const char* event_name)
+    : activity_(activity), event_(pg::Call([&] { return pg::WaitEventNamed(event_name); })) {}
+
+void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
+  if (end_requested) {
+    return;
+  }
+  pg::Call([&] {
+    constexpr int kAlways = WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
+    pgstat_report_activity(STATE_IDLE, activity_);
+    WaitLatchOrSocket(MyLatch, kAlways | (descriptor >= 0 ? WL_SOCKET_READABLE : 0),
+                      descriptor >= 0 ? descriptor : PGINVALID_SOCKET,
+                      static_cast<long>(at_most.count()), event_);
+    ResetLatch(MyLatch);
+    // Nothing was running that could have been cancelled.
+    QueryCancelPending = false;
+    CHECK_FOR_INTERRUPTS();
+    if (ConfigReloadPending) {
+      ConfigReloadPending = false;
+      ProcessConfigFile(PGC_SIGHUP);
+    }
+  });
+}
+
+void ShowActivity(const char* activity) {
+  pg::Call([&] { pgstat_report_activity(STATE_RUNNING, activity); });
+}
+
+void LogError(const char* what, const std::exception& error) {
+  pg::Call([&] { ereport(LOG, errmsg("ai: could not %s: %s", what, error.what())); });
+}
+
+}  // namespace ai::worker

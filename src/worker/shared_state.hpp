@@ -1,0 +1,78 @@
+// What launcher, coordinators, workers and sessions know of each other: one struct of fixed size in
+// shared memory, for the databases that are served or being looked into.
+//
+// Plain data behind one lock. What a session's commit reads without the lock is atomic; it wakes
+// whoever is there, and a process woken for nothing only looks once more. A process is known by its
+// place in the server's array of processes, whose latches live as long as the server.
+#pragma once
+
+#include <atomic>
+
+#include "pg/postgres.hpp"
+
+namespace ai::worker {
+
+inline constexpr int kMaxDatabases = 64;
+inline constexpr int kMaxWorkers = 32;  // of a database; the most that ai.workers accepts
+inline constexpr int kNobody = -1;
+
+/// A running process, or nobody.
+struct ProcessSlot {
+  std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
+  pid_t pid = 0;
+  bool ended_well = false;  // the last process that was here ended because it was asked to
+};
+
+struct WorkerSlot {
+  ProcessSlot process;
+  char lease[37] = "";  // id in ai.vectorizer_worker_process, once it is committed
+};
+
+enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
+
+struct DatabaseSlot {
+  std::atomic<Oid> database{InvalidOid};  // InvalidOid: the slot is free
+  Finding finding = Finding::kUnknown;    // of the last coordinator
+  bool asked = false;                     // a look is wanted, whatever was found before
+  int suspended = 0;                      // commands that need the database empty
+  std::atomic<std::uint32_t> work{0};     // commits that wrote to a queue
+  std::atomic<std::uint32_t> extension_changes{0};
+  ProcessSlot coordinator;
+  WorkerSlot workers[kMaxWorkers];
+};
+
+struct SharedState {
+  ProcessSlot launcher;
+  bool look_at_all = false;  // a look was wanted and there was no slot to note it in
+  DatabaseSlot databases[kMaxDatabases];
+};
+
+/// Asks for the shared memory. Called when the library is preloaded.
+void InstallSharedState();
+
+/// Null where the library was not preloaded.
+SharedState* Shared() noexcept;
+
+/// Holds the lock on the shared state.
+/// INVARIANT: short, and nothing that can ereport is called meanwhile.
+class SharedLock final {
+ public:
+  SharedLock() noexcept;
+  ~SharedLock();
+  SharedLock(const SharedLock&) = delete;
+  SharedLock& operator=(const SharedLock&) = delete;
+};
+
+/// The slot of a database, or null. Needs no lock.
+DatabaseSlot* FindDatabase(Oid database) noexcept;
+
+/// The slot of a database, a free one if it has none yet, or null. With the lock.
+DatabaseSlot* ReserveDatabase(Oid database) noexcept;
+
+/// Whether none of a database's processes is running. With the lock.
+bool IsEmpty(const DatabaseSlot& slot) noexcept;
+
+/// Forgets a database unless somebody is in its slot. With the lock.
+void ReleaseDatabase(DatabaseSlot& slot) noexcept;
+
+}  // namespace ai::worker

@@ -1,0 +1,60 @@
+#include "worker/wake.hpp"
+
+#include <csignal>
+
+namespace ai::worker {
+
+void Wake(const ProcessSlot& process) noexcept {
+  const int place = process.place.load();
+  if (place != kNobody) {
+    SetLatch(&ProcGlobal->allProcs[place].procLatch);
+  }
+}
+
+void WakeWorkers() noexcept {
+  if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
+    WakeWorkers(*slot);
+  }
+}
+
+void WakeWorkers(DatabaseSlot& slot) noexcept {
+  // The count comes first: a worker that resets its latch just now sees it before it sleeps.
+  slot.work.fetch_add(1);
+  for (const WorkerSlot& worker : slot.workers) {
+    Wake(worker.process);
+  }
+}
+
+void WakeForExtension() noexcept {
+  SharedState* shared = Shared();
+  if (shared == nullptr) {
+    return;
+  }
+  {
+    const SharedLock lock;
+    if (DatabaseSlot* slot = ReserveDatabase(MyDatabaseId); slot != nullptr) {
+      slot->asked = true;
+      slot->extension_changes.fetch_add(1);
+      Wake(slot->coordinator);
+      WakeWorkers(*slot);
+    } else {
+      shared->look_at_all = true;
+    }
+  }
+  Wake(shared->launcher);
+}
+
+void End(const ProcessSlot& process) noexcept {
+  if (process.pid != 0) {
+    kill(process.pid, SIGTERM);
+  }
+}
+
+void EndProcesses(const DatabaseSlot& slot) noexcept {
+  End(slot.coordinator);
+  for (const WorkerSlot& worker : slot.workers) {
+    End(worker.process);
+  }
+}
+
+}  // namespace ai::worker

@@ -1,0 +1,211 @@
+// The process around the pipeline: waits for what the pipeline waits for and for commits, notes
+// that it is alive, and ends in order.
+#include <algorithm>
+
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/memory.hpp"
+#include "pg/settings.hpp"
+#include "worker/child.hpp"
+#include "worker/extension.hpp"
+#include "worker/pipeline.hpp"
+#include "worker/process.hpp"
+#include "worker/shared_state.hpp"
+
+namespace ai::worker {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kTitle = "ai worker";
+constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping the extension
+
+/// Registers this process, one row for each; nothing if the extension is not there for us.
+std::string RegisterProcess() {
+  std::string id;
+  WithExtension([&](pg::Spi& spi) {
+    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.heartbeat_interval)}};
+    id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 * interval '1 millisecond')",
+                     arguments)
+             .TextAt(0, 0)
+             .value();
+  });
+  return id;
+}
+
+class Worker final {
+ public:
+  Worker(DatabaseSlot& slot, std::string lease)
+      : slot_(slot),
+        extension_changes_(slot.extension_changes),
+        lease_(lease),
+        pipeline_(std::move(lease)) {}
+  void Run();
+
+ private:
+  bool MayWork();
+  void Turn();
+  void Beat();
+  void BeatIfDue();
+  void EndInOrder();
+  milliseconds UntilNextTurn(std::uint32_t work_seen) const;
+
+  DatabaseSlot& slot_;
+  SystemClock clock_;
+  std::uint32_t extension_changes_;
+  Presence presence_ = Presence::kThere;
+  std::string lease_;
+  Pipeline pipeline_;
+  WaitFor wait_;
+  SteadyTime last_beat_ = clock_.Now();
+  bool beat_failed_ = false;
+};
+
+/// Looks at the extension again if a commit has changed it, or may be about to.
+bool Worker::MayWork() {
+  const std::uint32_t changes = slot_.extension_changes;
+  if (changes != extension_changes_ || presence_ == Presence::kBusy) {
+    const Extension extension = LookAtExtension();
+    extension_changes_ = changes;
+    presence_ = extension.presence;
+    if (presence_ == Presence::kThere && !extension.FitsLibrary()) {
+      presence_ = Presence::kGone;
+    }
+  }
+  return presence_ == Presence::kThere;
+}
+
+/// An error of the pipeline ends the process, unless it is about to end or the extension has just
+/// been dropped.
+void Worker::Turn() {
+  ShowActivity("working on changes");
+  try {
+    wait_ = pipeline_.Turn();
+  } catch (...) {
+    if (EndRequested()) {
+      return;
+    }
+    presence_ = LookAtExtension().presence;
+    if (presence_ == Presence::kThere) {
+      throw;
+    }
+  }
+}
+
+void Worker::Beat() {
+  const Tally tally = pipeline_.TakeTally();
+  const bool has_error = !tally.last_error.empty();
+  const Presence presence = WithExtension([&](pg::Spi& spi) {
+    const pg::Argument arguments[] = {
+        {TEXTOID, pg::TextDatum(lease_)},
+        {INT8OID, Int64GetDatum(tally.rows_done)},
+        {INT8OID, Int64GetDatum(tally.errors)},
+        {TEXTOID, has_error ? pg::TextDatum(tally.last_error) : Datum{0}, !has_error},
+    };
+    spi.Execute("SELECT ai._worker_heartbeat($1::uuid, $2, $3, $4)", arguments);
+  });
+  if (presence_ == Presence::kThere) {
+    presence_ = presence;
+  }
+}
+
+/// Says once in a row that it cannot be done, and goes on: the work is worth more than its record.
+void Worker::BeatIfDue() {
+  if (clock_.Now() < last_beat_ + milliseconds(pg::settings.heartbeat_interval)) {
+    return;
+  }
+  last_beat_ = clock_.Now();
+  try {
+    Beat();
+    beat_failed_ = false;
+  } catch (const std::exception& error) {
+    if (!EndRequested() && !std::exchange(beat_failed_, true)) {
+      LogError("note that a worker process is alive", error);
+    }
+  }
+}
+
+milliseconds Worker::UntilNextTurn(std::uint32_t work_seen) const {
+  if (presence_ == Presence::kBusy) {
+    return kBusyInterval;
+  }
+  // A statement may have reset the latch that a commit had set; the count tells.
+  if (slot_.work != work_seen) {
+    return milliseconds(0);
+  }
+  const auto until_beat = last_beat_ + milliseconds(pg::settings.heartbeat_interval) - clock_.Now();
+  return std::clamp(std::chrono::ceil<milliseconds>(until_beat), milliseconds(0),
+                    std::min(wait_.at_most, milliseconds(pg::settings.poll_interval)));
+}
+
+void Worker::EndInOrder() {
+  if (presence_ != Presence::kThere) {
+    return;
+  }
+  ShowActivity("giving back rows");
+  AllowLastStatements();
+  try {
+    pipeline_.GiveBack();
+    Beat();
+  } catch (const std::exception& error) {
+    LogError("give back the rows of a worker process", error);
+  }
+}
+
+void Worker::Run() {
+  const WaitReason idle("waiting for changes", "AiWorkerIdle");
+  const WaitReason busy("waiting for a provider", "AiWorkerProvider");
+  pg::TurnMemory memory("ai worker turn");
+  while (!EndRequested() && slot_.suspended == 0 && presence_ != Presence::kGone) {
+    const pg::TurnMemory::Turn turn(memory);
+    const std::uint32_t work_seen = slot_.work;
+    if (MayWork()) {
+      Turn();
+      BeatIfDue();
+    }
+    const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
+    reason.Wait(UntilNextTurn(work_seen), wait_.fd);
+  }
+  EndInOrder();
+}
+
+void Work(Oid database) {
+  DatabaseSlot* slot = FindDatabase(database);
+  if (slot == nullptr) {
+    return;
+  }
+  WorkerSlot& mine = slot->workers[MyNumber()];
+  if (!Occupy(mine.process, &slot->coordinator)) {
+    return;
+  }
+  {
+    const SharedLock lock;
+    mine.lease[0] = '\0';
+  }
+  if (slot->suspended == 0) {
+    Connect(database, kTitle);
+    const std::string lease = RegisterProcess();
+    if (!lease.empty()) {
+      {
+        // Before the first row is taken: the coordinator gives back the rows of all others.
+        const SharedLock lock;
+        strlcpy(mine.lease, lease.c_str(), sizeof(mine.lease));
+      }
+      Worker(*slot, lease).Run();
+    }
+  }
+  NoteOrderlyEnd();
+}
+
+}  // namespace
+
+}  // namespace ai::worker
+
+extern "C" PGDLLEXPORT void ai_worker_main(Datum database);
+
+void ai_worker_main(Datum database) {
+  ai::worker::InstallSignalHandlers();
+  ai::pg::Boundary([database] { ai::worker::Work(DatumGetObjectId(database)); });
+  proc_exit(0);
+}
