@@ -339,7 +339,9 @@ policy::EndpointGate& Flow::GateOf(const provider::Endpoint& endpoint) {
   const policy::GateLimits limits{pg::settings.breaker_failures,
                                   milliseconds(pg::settings.breaker_pause)};
   const std::string key = endpoint.base_url + '\n' + endpoint.api_key;
-  return gates_.try_emplace(key, clock_, limits).first->second;
+  policy::EndpointGate& gate = gates_.try_emplace(key, clock_, limits).first->second;
+  gate.SetLimits(limits);
+  return gate;
 }
 
 void Flow::Receive() {
@@ -619,7 +621,7 @@ WaitFor Flow::NextWait() {
       until(*lane.next_retry);
     }
   }
-  return {hint.fd, wait};
+  return {in_flight_.empty() ? -1 : hint.fd, wait};
 }
 
 void Flow::GiveBack() {

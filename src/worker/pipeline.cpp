@@ -5,9 +5,35 @@
 
 namespace ai::worker {
 
+namespace {
+
+/// All that a worker asks for is found by place or by key, and the tables it works on have no
+/// statistics when they are new: the one good plan is the one by index. A commit that is lost in a
+/// crash is done again, since the rows are then still in the queue or in the table of work.
+void SetUpSession() {
+  constexpr std::pair<const char*, const char*> kSettings[] = {
+      {"enable_seqscan", "off"},
+      {"enable_hashjoin", "off"},
+      {"enable_mergejoin", "off"},
+      {"jit", "off"},
+      {"synchronous_commit", "off"},
+      {"lock_timeout", "2s"},
+      {"search_path", "pg_catalog, pg_temp"},
+  };
+  pg::Call([&] {
+    for (const auto& [name, value] : kSettings) {
+      SetConfigOption(name, value, PGC_USERSET, PGC_S_SESSION);
+    }
+  });
+}
+
+}  // namespace
+
 class Pipeline::Impl {
  public:
-  explicit Impl(std::string lease) : memory_("ai worker turn"), flow_(std::move(lease)) {}
+  explicit Impl(std::string lease) : memory_("ai pipeline turn"), flow_(std::move(lease)) {
+    SetUpSession();
+  }
 
   WaitFor Turn() {
     const pg::TurnMemory::Turn turn(memory_);

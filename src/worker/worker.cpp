@@ -45,6 +45,7 @@ class Worker final {
 
  private:
   bool MayWork();
+  void LookIfDue(std::uint32_t work_seen);
   void Turn();
   void Beat();
   void BeatIfDue();
@@ -60,6 +61,8 @@ class Worker final {
   WaitFor wait_;
   SteadyTime last_beat_ = clock_.Now();
   bool beat_failed_ = false;
+  std::uint32_t work_looked_at_ = 0;
+  SteadyTime next_look_ = {};
 };
 
 /// Looks at the extension again if a commit has changed it, or may be about to.
@@ -74,6 +77,16 @@ bool Worker::MayWork() {
     }
   }
   return presence_ == Presence::kThere;
+}
+
+/// After every commit that changed a queue, and now and then in case that one was missed.
+void Worker::LookIfDue(std::uint32_t work_seen) {
+  if (work_seen == work_looked_at_ && clock_.Now() < next_look_) {
+    return;
+  }
+  pipeline_.LookAgain();
+  work_looked_at_ = work_seen;
+  next_look_ = clock_.Now() + milliseconds(pg::settings.poll_interval);
 }
 
 /// An error of the pipeline ends the process, unless it is about to end or the extension has just
@@ -161,6 +174,7 @@ void Worker::Run() {
     const pg::TurnMemory::Turn turn(memory);
     const std::uint32_t work_seen = slot_.work;
     if (MayWork()) {
+      LookIfDue(work_seen);
       Turn();
       BeatIfDue();
     }

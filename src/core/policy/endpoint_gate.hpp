@@ -24,6 +24,8 @@ class EndpointGate {
  public:
   EndpointGate(const Clock& clock, GateLimits limits) : clock_(&clock), limits_(limits) {}
 
+  void SetLimits(GateLimits limits) { limits_ = limits; }
+
   /// How long nobody may ask; nothing if a request may go now. A request that may go while the
   /// circuit is broken is the probe: until its outcome is reported, nobody else may ask.
   std::optional<std::chrono::milliseconds> Closed() const;
