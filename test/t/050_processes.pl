@@ -254,7 +254,6 @@ sql("CREATE TABLESPACE place LOCATION '$place'");
 takes_less(2, 'ALTER DATABASE renamed SET TABLESPACE place', 'ALTER DATABASE ... SET TABLESPACE');
 served('renamed', 'it is served at its new place');
 
-$pid = pid_of('ai coordinator', 'renamed');
 ($code, $out, $err) = $node->psql('postgres', 'BEGIN; ALTER DATABASE renamed RENAME TO second');
 like($err, qr/database "second" already exists/, 'a command that fails');
 served('renamed', 'leaves the database served');
@@ -264,17 +263,24 @@ like($err, qr/must be owner of database renamed/, 'who may not drop a database')
 is(pid_of('ai coordinator', 'renamed'), $pid, 'does not disturb it either');
 takes_less(2, 'DROP DATABASE renamed', 'DROP DATABASE');
 unlike(slurp_file($node->logfile), qr/FATAL:  database \S+ does not exist/, 'nobody tries to serve it');
+sql('DROP TABLESPACE place');
 
 # -- DROP EXTENSION
 
 my $session = $node->background_psql('second');
-$session->query_safe('BEGIN; DROP EXTENSION ai');
+$session->query_safe('SET client_min_messages = warning; BEGIN; DROP EXTENSION ai');
+$before = sql('SELECT clock_timestamp()');
+ok($node->poll_query_until('postgres', qq{
+	SELECT count(*) = 3 FROM pg_stat_activity WHERE datname = 'second' AND backend_type LIKE 'ai %'
+	AND state = 'idle' AND state_change > '$before'}), 'all have looked at an extension that is being dropped');
 is( sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'ai %' AND wait_event_type = 'Lock'}),
 	'0', 'nobody waits for one who drops the extension');
 $session->query_safe('ROLLBACK');
 served('second', 'and who changes his mind is served');
+$coordinator = pid_of('ai coordinator', 'second');
 $session->query_safe('BEGIN; DROP EXTENSION ai; CREATE EXTENSION ai; COMMIT');
-served('second', 'an extension that is made anew is served');
+replaced('ai coordinator', $coordinator, 'second', 'an extension that is made anew is another one');
+served('second', 'and is served');
 $session->query_safe('DROP EXTENSION ai');
 not_served('second', 'one that is dropped is not');
 $session->query_safe('CREATE EXTENSION ai');
