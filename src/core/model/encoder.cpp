@@ -162,11 +162,10 @@ void Encoder::Advance(std::size_t end, Stage next) {
   }
 }
 
-void Encoder::Multiply(Product product, const Matrix& matrix) {
-  product.panels = matrix.panels;
-  product.bias = matrix.bias;
-  product.scratch = scratch_.data();
-  kernels_.multiply(product);
+void Encoder::Multiply(std::size_t rows, const View& in, const Matrix& matrix, const View& out,
+                       Activation activation, Target target) {
+  kernels_.multiply({in.start, in.stride, rows, in.columns, matrix.panels, matrix.bias, out.columns,
+                     out.start, out.stride, scratch_.data(), activation, target});
 }
 
 void Encoder::Normalize(std::size_t row, std::size_t rows, const Norm& norm) {
@@ -177,15 +176,10 @@ void Encoder::Normalize(std::size_t row, std::size_t rows, const Norm& norm) {
 double Encoder::Project() {
   const std::size_t hidden = shape_.hidden;
   const std::size_t rows = NextBlock();
-  Product product = {};
-  product.in = hidden_.data() + at_ * hidden;
-  product.in_stride = hidden;
-  product.rows = rows;
-  product.inputs = hidden;
-  product.outputs = 3 * hidden;
-  product.out = attention_.data() + at_ * 3 * hidden;
-  product.out_stride = 3 * hidden;
-  Multiply(product, model_->packed().Layer(layer_).attention_in);
+  const View block = {hidden_.data() + at_ * hidden, hidden, hidden};
+  const View projected = {attention_.data() + at_ * 3 * hidden, 3 * hidden, 3 * hidden};
+  Multiply(rows, block, model_->packed().Layer(layer_).attention_in, projected, Activation::kNone,
+           Target::kReplace);
   at_ += rows;
   Advance(ids_.size(), Stage::kAttend);
   return 6.0 * static_cast<double>(rows) * static_cast<double>(hidden * hidden);
@@ -210,37 +204,14 @@ double Encoder::Feed() {
   const std::size_t hidden = shape_.hidden;
   const std::size_t rows = NextBlock();
   const LayerWeights weights = model_->packed().Layer(layer_);
-  float* const block = hidden_.data() + at_ * hidden;
-  Product out = {};
-  out.rows = rows;
-  out.in = attention_.data() + at_ * 3 * hidden;
-  out.in_stride = 3 * hidden;
-  out.inputs = hidden;
-  out.outputs = hidden;
-  out.out = block;
-  out.out_stride = hidden;
-  out.target = Target::kAdd;
-  Multiply(out, weights.attention_out);
+  const View block = {hidden_.data() + at_ * hidden, hidden, hidden};
+  const View attended = {attention_.data() + at_ * 3 * hidden, 3 * hidden, hidden};
+  const View up = {up_.data(), shape_.intermediate, shape_.intermediate};
+  Multiply(rows, attended, weights.attention_out, block, Activation::kNone, Target::kAdd);
   Normalize(at_, rows, weights.attention_norm);
-
-  Product up = {};
-  up.rows = rows;
-  up.in = block;
-  up.in_stride = hidden;
-  up.inputs = hidden;
-  up.outputs = shape_.intermediate;
-  up.out = up_.data();
-  up.out_stride = shape_.intermediate;
-  up.activation = Activation::kGelu;
-  Multiply(up, weights.up);
-
-  Product down = out;
-  down.in = up_.data();
-  down.in_stride = shape_.intermediate;
-  down.inputs = shape_.intermediate;
-  Multiply(down, weights.down);
+  Multiply(rows, block, weights.up, up, Activation::kGelu, Target::kReplace);
+  Multiply(rows, up, weights.down, block, Activation::kNone, Target::kAdd);
   Normalize(at_, rows, weights.output_norm);
-
   at_ += rows;
   if (at_ >= ids_.size()) {
     ++layer_;

@@ -21,8 +21,8 @@
 
 namespace ai::model {
 
-/// Keeps its working memory from one call to the next: about 1 MB for a query, a few for batches.
-/// Not for use by two threads at once.
+/// Keeps its working memory from one call to the next: with a small model less than 1 MB for a
+/// query and some 3 MB for batches of any size. Not for use by two threads at once.
 class Encoder {
  public:
   explicit Encoder(std::shared_ptr<const Model> model, const Kernels& kernels = BestKernels());
@@ -52,6 +52,13 @@ class Encoder {
     std::size_t rows;
   };
 
+  /// Some columns of consecutive rows.
+  struct View {
+    float* start;
+    std::size_t stride;
+    std::size_t columns;
+  };
+
   double RunUnit(InterruptCheck pending);
   double Gather(InterruptCheck pending);
   bool TakeNext(InterruptCheck pending);
@@ -63,7 +70,8 @@ class Encoder {
   void PoolPiece(const Piece& piece, float* out) const;
   void Advance(std::size_t end, Stage next);
   std::size_t NextBlock() const;
-  void Multiply(Product product, const Matrix& matrix);
+  void Multiply(std::size_t rows, const View& in, const Matrix& matrix, const View& out,
+                Activation activation, Target target);
   void Normalize(std::size_t row, std::size_t rows, const Norm& norm);
   void Grow();
 
