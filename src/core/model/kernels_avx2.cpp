@@ -37,6 +37,8 @@ Floats LoadHalves(const std::uint16_t* from) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
+#include "core/model/kernel_math.inc"
+// Uses the ones above.
 #include "core/model/kernel_bodies.inc"
 
 }  // namespace

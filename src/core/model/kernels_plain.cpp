@@ -34,6 +34,8 @@ Floats LoadHalves(const std::uint16_t* from) {
   return reinterpret_cast<Floats>(reinterpret_cast<Integers>(magnitude) | ((bits & 0x8000) << 16));
 }
 
+#include "core/model/kernel_math.inc"
+// Uses the ones above.
 #include "core/model/kernel_bodies.inc"
 
 }  // namespace
