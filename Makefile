@@ -19,7 +19,7 @@ TABLES  := $(ROOT)/build/share
 
 # ---- what needs no server: these goals work on a machine that has nothing yet ----
 
-TOOL_GOALS = help setup token-tables demo demo-stop test unit check-regress check-tap check-sanitizers \
+TOOL_GOALS = help setup token-tables model demo demo-stop test unit check-regress check-tap check-sanitizers \
              check-vectors bench fuzz test-chroot lint format
 .PHONY: $(TOOL_GOALS)
 
@@ -28,6 +28,7 @@ help:
 	@echo 'make install          install it there'
 	@echo 'make setup            install what is missing on this machine'
 	@echo 'make token-tables     fetch and pack the tables for exact token counts'
+	@echo 'make model            fetch and pack the embedded model'
 	@echo 'make demo             see it at work on a private throw-away server'
 	@echo 'make demo-stop        stop that server and remove it'
 	@echo 'make test             set-up, then every test'
@@ -42,13 +43,18 @@ help:
 	@echo 'make lint             clang-format and clang-tidy, no change made'
 	@echo 'make format           clang-format in place'
 
-# Without the tables token counts are estimates and all else works: set-up does not fail for them.
+# Without the tables token counts are estimates, without the model texts are embedded elsewhere, and
+# all else works: set-up does not fail for them.
 setup:
 	@'$(ROOT)/scripts/setup'
 	@'$(ROOT)/scripts/token-tables' '$(TABLES)' || [ $$? = 3 ]
+	@'$(ROOT)/scripts/model' '$(TABLES)' || [ $$? = 3 ]
 
 token-tables:
 	@'$(ROOT)/scripts/token-tables' '$(TABLES)'
+
+model:
+	@'$(ROOT)/scripts/model' '$(TABLES)'
 
 demo: setup
 	@'$(ROOT)/scripts/demo' start
@@ -112,12 +118,13 @@ include $(ROOT)/src/module.mk
 $(OBJECT_DIR)/src/pg/functions/version.o: $(ROOT)/ai.control
 $(shlib): $(ROOT)/src/exports.map
 
-# Tables that were fetched are installed too.
+# Tables and models that were fetched are installed too.
 install: install-tables
 .PHONY: install-tables
 install-tables:
 	$(MKDIR_P) '$(DESTDIR)$(datadir)/ai'
-	for table in $(wildcard $(TABLES)/*.tokens); do $(INSTALL_DATA) $$table '$(DESTDIR)$(datadir)/ai/'; done
+	for table in $(wildcard $(TABLES)/*.tokens $(TABLES)/*.model); do \
+	  $(INSTALL_DATA) $$table '$(DESTDIR)$(datadir)/ai/'; done
 
 $(SCRIPT): $(SQL_PARTS) $(ROOT)/ai.control
 	cat $(SQL_PARTS) > $@

@@ -1,4 +1,4 @@
-// Runs the oracle vectors of a directory against our splitters.
+// Runs the oracle vectors of a directory against our splitters and the embedded model.
 //
 //   check_vectors <directory>
 //
@@ -10,10 +10,12 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "vectors/model_case.hpp"
 #include "vectors/vector_case.hpp"
 
 namespace {
@@ -22,7 +24,7 @@ struct Tally {
   std::size_t passed = 0;
   std::map<std::size_t, std::string> failed;   // by line
   std::map<std::string, std::size_t> skipped;  // by reason
-  std::size_t other = 0;                       // lines that are not about a splitter
+  std::size_t other = 0;                       // lines of another kind
 
   std::size_t Skipped() const {
     std::size_t sum = 0;
@@ -34,25 +36,36 @@ struct Tally {
   std::size_t Cases() const { return passed + failed.size() + Skipped(); }
 };
 
-void RunLine(const std::string& text, std::size_t number, Tally& tally) {
+void Count(std::optional<std::string> failure, const std::string& name, std::size_t number,
+           Tally& tally) {
+  if (failure) {
+    tally.failed[number] = name + *failure;
+  } else {
+    ++tally.passed;
+  }
+}
+
+void RunLine(const std::string& text, std::size_t number, ai::vectors::ModelCheck& model,
+             Tally& tally) {
   try {
     const ai::json::Document document = ai::json::Document::Parse(text);
     const ai::json::Value line = document.root();
-    if (!ai::vectors::IsSplitterCase(line)) {
+    const bool is_model = ai::vectors::IsModelCase(line);
+    if (!is_model && !ai::vectors::IsSplitterCase(line)) {
       ++tally.other;
-    } else if (const auto reason = ai::vectors::SkipReason(line)) {
+    } else if (const auto reason = is_model ? model.SkipReason() : ai::vectors::SkipReason(line)) {
       ++tally.skipped[*reason];
-    } else if (const auto failure = ai::vectors::Check(line)) {
-      tally.failed[number] = std::string(line.GetString("id", "?")) + ": " + *failure;
+    } else if (is_model) {
+      Count(model.Check(line), "", number, tally);
     } else {
-      ++tally.passed;
+      Count(ai::vectors::Check(line), std::string(line.GetString("id", "?")) + ": ", number, tally);
     }
   } catch (const std::exception& error) {
     tally.failed[number] = std::string("cannot be run: ") + error.what();
   }
 }
 
-Tally RunFile(const std::filesystem::path& path) {
+Tally RunFile(const std::filesystem::path& path, ai::vectors::ModelCheck& model) {
   Tally tally;
   std::ifstream in(path, std::ios::binary);
   std::string text;
@@ -60,7 +73,7 @@ Tally RunFile(const std::filesystem::path& path) {
   while (std::getline(in, text)) {
     ++number;
     if (!text.empty()) {
-      RunLine(text, number, tally);
+      RunLine(text, number, model, tally);
     }
   }
   if (!in.eof()) {
@@ -73,7 +86,7 @@ void Print(const std::string& name, const Tally& tally) {
   std::cout << name << ": " << tally.Cases() << " cases, " << tally.passed << " passed, "
             << tally.failed.size() << " failed, " << tally.Skipped() << " skipped\n";
   if (tally.other > 0) {
-    std::cout << "  " << tally.other << " lines are not about a splitter\n";
+    std::cout << "  " << tally.other << " lines are of another kind\n";
   }
   for (const auto& [reason, count] : tally.skipped) {
     std::cout << "  skipped " << count << ": " << reason << "\n";
@@ -95,16 +108,17 @@ std::vector<std::filesystem::path> VectorFiles(const std::string& directory) {
 }
 
 int Run(const std::string& directory) {
+  ai::vectors::ModelCheck model;
   std::size_t cases = 0;
   std::size_t failed = 0;
   for (const std::filesystem::path& path : VectorFiles(directory)) {
-    const Tally tally = RunFile(path);
+    const Tally tally = RunFile(path, model);
     Print(path.filename().string(), tally);
     cases += tally.Cases();
     failed += tally.failed.size();
   }
   if (cases == 0) {
-    std::cerr << "check_vectors: no splitter case in " << directory << "\n";
+    std::cerr << "check_vectors: no case in " << directory << "\n";
     return 1;
   }
   return failed == 0 ? 0 : 1;

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/file/mapped_file.hpp"
 #include "core/token/char_class.hpp"
-#include "core/token/mapped_file.hpp"
 #include "core/token/split.hpp"
 #include "core/token/table_format.hpp"
 #include "core/token/vocabulary.hpp"

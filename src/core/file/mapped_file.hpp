@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ai::token {
+namespace ai {
 
 class MappedFile {
  public:
@@ -26,4 +26,4 @@ class MappedFile {
   std::string_view bytes_;
 };
 
-}  // namespace ai::token
+}  // namespace ai

@@ -1,4 +1,4 @@
-#include "core/token/mapped_file.hpp"
+#include "core/file/mapped_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace ai::token {
+namespace ai {
 namespace {
 
 class Descriptor {
@@ -63,4 +63,4 @@ MappedFile::~MappedFile() {
   }
 }
 
-}  // namespace ai::token
+}  // namespace ai
