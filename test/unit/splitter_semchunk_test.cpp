@@ -17,7 +17,8 @@ TEST_CASE("each level is stronger than the next", "[splitter][semchunk]") {
     const std::string& weak = order[i + 1];
     CAPTURE(strong, weak);
     // Two parts fit together with either delimiter between them, three do not.
-    const std::string document = "aa" + weak + "bb" + strong + "cc" + weak + "dd";
+    std::string document = "aa";
+    document.append(weak).append("bb").append(strong).append("cc").append(weak).append("dd");
     const auto size = static_cast<std::int64_t>(4 + weak.size() + strong.size());
     const Strings chunks = Split(Semchunk(size, 0), document);
     REQUIRE(chunks.size() == 2);
