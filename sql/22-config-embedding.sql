@@ -48,7 +48,7 @@ BEGIN
             "one_of": ["document", "query"]}}',
         'cohere', model || endpoint || '{"input_type": {"type": "string", "one_of":
             ["search_document", "search_query", "classification", "clustering"]}}',
-        'local', model));
+        'local', model || '{"input_type": {"type": "string", "one_of": ["document", "query"]}}'));
     PERFORM ai._validate_endpoint(config);
     IF config ->> 'implementation' = 'local' AND config ->> 'model' = 'all-MiniLM-L6-v2'
        AND (config ->> 'dimensions')::int <> 384 THEN

@@ -276,6 +276,30 @@ CREATE FUNCTION ai.cohere_embed(model text, input_texts text[], api_key text DEF
 COMMENT ON FUNCTION ai.cohere_embed(text, text[], text, text, text, text, text) IS
     'embeddings of texts by a model of Cohere; the index counts from 0';
 
+-- The embedded model: no provider, no key, no network.
+
+CREATE FUNCTION ai.local_embed(input_text text, model text DEFAULT 'all-MiniLM-L6-v2')
+    RETURNS vector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT (ai._embed(jsonb_build_object('implementation', 'local', 'model', model),
+                      ARRAY[input_text], NULL))[1]
+    $$;
+COMMENT ON FUNCTION ai.local_embed(text, text) IS
+    'embedding of a text by the model that runs inside the server';
+
+CREATE FUNCTION ai.local_embed(input_texts text[], model text DEFAULT 'all-MiniLM-L6-v2')
+    RETURNS TABLE ("index" int4, embedding vector)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT * FROM ai._embedding_rows(ai._embed(
+        jsonb_build_object('implementation', 'local', 'model', model), input_texts, NULL))
+    $$;
+COMMENT ON FUNCTION ai.local_embed(text[], text) IS
+    'embeddings of texts by the model that runs inside the server; the index counts from 0';
+
 -- By the model of a vectorizer: for the query side of a search.
 
 -- Providers that tell documents from queries get a query, unless another input_type is given.
@@ -285,6 +309,7 @@ CREATE FUNCTION ai._query_config(config jsonb, input_type text) RETURNS jsonb
     AS $$
     SELECT config || CASE config ->> 'implementation'
         WHEN 'voyageai' THEN jsonb_build_object('input_type', coalesce(input_type, 'query'))
+        WHEN 'local' THEN jsonb_build_object('input_type', coalesce(input_type, 'query'))
         WHEN 'cohere' THEN jsonb_build_object('input_type', coalesce(input_type, 'search_query'))
         ELSE '{}' END
     $$;

@@ -143,6 +143,11 @@ constexpr TextSetting kStringSettings[] = {
     {"ai.ca_file", &settings.ca_file, "", PGC_SUSET, GUC_SUPERUSER_ONLY, nullptr,
      "File of the certificate authorities that are trusted for providers.",
      "Empty stands for those of the operating system."},
+    {"ai.model_path", &settings.model_path, "", PGC_SUSET, GUC_SUPERUSER_ONLY, nullptr,
+     "File or directory of the embedded model.",
+     "A file that was packed by make model, or a directory with a model of the BERT family as it "
+     "is "
+     "published. Empty stands for the model that was installed with the extension."},
     {"ai.allowed_hosts", &settings.allowed_hosts, http::kDefaultAllowedHosts.data(), PGC_SUSET,
      GUC_SUPERUSER_ONLY | GUC_LIST_INPUT, CheckHosts, "Hosts that requests may go to.",
      "A list of host, host:port, *.domain, address or address/bits. Link-local addresses are "

@@ -15,6 +15,7 @@ struct Settings {
   char* cohere_api_key;
   char* ca_file;
   char* allowed_hosts;
+  char* model_path;
   int connect_timeout;    // milliseconds
   int request_timeout;    // milliseconds
   int max_response_size;  // kilobytes

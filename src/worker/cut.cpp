@@ -22,8 +22,7 @@ class Cutter final : public text::ChunkSink {
     const auto hash = vectorizer_.hasher()(text);
     const std::size_t number = row_.chunks.size();
     const bool kept = number < read_.old_chunks.size() && IsOld(number, hash);
-    row_.bytes +=
-        text.size() + kChunkOverhead + vectorizer_.provider().dimensions() * sizeof(float);
+    row_.bytes += text.size() + kChunkOverhead + vectorizer_.dimensions() * sizeof(float);
     row_.waiting += kept ? 0 : 1;
     row_.chunks.push_back({std::move(text), hash, kept, {}});
   }

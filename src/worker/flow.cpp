@@ -109,6 +109,9 @@ std::size_t Flow::SlotsFor(const Lane& lane) const {
   if (lane.vectorizer == nullptr) {
     return all;
   }
+  if (lane.vectorizer->local_model() != nullptr) {
+    return local_.busy() ? 0 : 1;
+  }
   const std::size_t own = lane.vectorizer->concurrency(most);
   const std::size_t used = lane.in_flight + lane.delayed;
   return std::min(all, own > used ? own - used : 0);
@@ -280,6 +283,10 @@ void Flow::SendDelayed() {
 }
 
 void Flow::SendFrom(Lane& lane) {
+  if (lane.vectorizer != nullptr && lane.vectorizer->local_model() != nullptr) {
+    SendLocally(lane);
+    return;
+  }
   while (!lane.unsent.empty() && SlotsFor(lane) > 0) {
     Request request{&lane, {}, {}, nullptr};
     const bool sendable = Guarded(lane, "embedding", [&] {
@@ -344,7 +351,38 @@ policy::EndpointGate& Flow::GateOf(const provider::Endpoint& endpoint) {
   return gate;
 }
 
+void Flow::SendLocally(Lane& lane) {
+  std::vector<Item> items;
+  while (!local_.busy() && !lane.unsent.empty() && items.size() < lane.vectorizer->batch_size()) {
+    if (!lane.unsent.front().row->over) {
+      items.push_back(std::move(lane.unsent.front()));
+    }
+    lane.unsent.pop_front();
+  }
+  if (!items.empty()) {
+    ++lane.in_flight;
+    ++lane.usage.requests;
+    local_.Start(lane, std::move(items));
+  }
+}
+
+void Flow::ReceiveLocally() {
+  Lane* lane = local_.lane();
+  if (lane == nullptr) {
+    return;
+  }
+  Guarded(*lane, "embedding", [&] {
+    if (local_.Step()) {
+      const LocalEmbedder::Done done = local_.Take();
+      --lane->in_flight;
+      lane->usage.truncated_chunks += done.truncated;
+      OnVectors(*lane, done.items, done.embeddings);
+    }
+  });
+}
+
 void Flow::Receive() {
+  ReceiveLocally();
   transport_->Drive();
   for (http::Completion& completion : transport_->Collect()) {
     const auto found = in_flight_.find(static_cast<std::uint64_t>(completion.id));
@@ -372,11 +410,15 @@ void Flow::OnReply(Request request, const http::Response& response) {
     return;
   }
   request.gate->Succeeded();
-  Lane& lane = *request.lane;
+  OnVectors(*request.lane, request.items, embeddings);
+}
+
+void Flow::OnVectors(Lane& lane, std::span<const Item> items,
+                     const std::shared_ptr<provider::Embeddings>& embeddings) {
   lane.usage.input_tokens += embeddings->input_tokens.value_or(0);
-  lane.usage.sent_chunks += static_cast<std::int64_t>(request.items.size());
-  for (std::size_t i = 0; i < request.items.size(); ++i) {
-    const Item& item = request.items[i];
+  lane.usage.sent_chunks += static_cast<std::int64_t>(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
     item.get().vector = {embeddings, i};
     if (--item.row->waiting == 0 && !item.row->over) {
       lane.ready.push_back(item.row);
@@ -570,6 +612,9 @@ void Flow::Drop(Lane& lane) {
     }
   }
   delayed_.remove_if([&](const Request& request) { return request.lane == &lane; });
+  if (local_.lane() == &lane) {
+    local_.Forget();
+  }
   lane.in_flight = lane.delayed = 0;
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
@@ -600,6 +645,9 @@ WaitFor Flow::NextWait() {
   };
   if (hint.timeout) {
     at_most(*hint.timeout);
+  }
+  if (local_.busy()) {
+    at_most(milliseconds(0));
   }
   for (const Request& request : delayed_) {
     if (const auto closed = request.gate->Closed()) {

@@ -19,6 +19,7 @@
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "worker/lane.hpp"
+#include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/take.hpp"
 
@@ -63,6 +64,10 @@ class Flow {
   void SendFrom(Lane& lane);
   void Submit(Request request);
   policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
+  void SendLocally(Lane& lane);
+  void ReceiveLocally();
+  void OnVectors(Lane& lane, std::span<const Item> items,
+                 const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const Failure& failure);
   void Delay(Request request, std::chrono::milliseconds delay);
@@ -92,6 +97,7 @@ class Flow {
   std::map<std::string, policy::EndpointGate> gates_;
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   bool look_ = true;
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane

@@ -113,7 +113,7 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
 
 void AddToCounters(Lane& lane, pg::Spi& spi, const std::string& lease, std::size_t rows) {
   const Usage& usage = lane.usage;
-  const std::string& model = lane.vectorizer->provider().model();
+  const std::string model = lane.vectorizer->model();
   const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(lease)},
                                     {INT4OID, Int32GetDatum(lane.vectorizer->id)},
                                     {INT8OID, Int64GetDatum(static_cast<std::int64_t>(rows))},

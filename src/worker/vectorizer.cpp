@@ -4,6 +4,7 @@
 #include "core/text/chunking.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/local_model.hpp"
 #include "pg/provider_access.hpp"
 #include "pg/token_tables.hpp"
 
@@ -11,6 +12,8 @@ namespace ai::worker {
 namespace {
 
 constexpr std::int64_t kDefaultBatchSize = 200;
+/// The embedded model gains nothing by more, and what is done is stored sooner.
+constexpr std::int64_t kDefaultLocalBatchSize = 32;
 constexpr std::int64_t kDefaultConcurrency = 50;
 constexpr std::int64_t kDefaultMaxAttempts = 6;
 
@@ -63,8 +66,12 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   work = DatumGetObjectId(*rows.At(0, 4));
   owner = DatumGetObjectId(*rows.At(0, 5));
 
-  provider_ = provider::MakeProvider(embedding(), pg::ProviderEnvironment());
-  encoding_ = pg::FindModelEncoding(provider_->model());
+  if (embedding().GetString("implementation") == "local") {
+    local_model_ = pg::OpenLocalModel(model(), embedding().GetInteger("dimensions"));
+  } else {
+    provider_ = provider::MakeProvider(embedding(), pg::ProviderEnvironment());
+    encoding_ = pg::FindModelEncoding(model());
+  }
   splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
   hasher_.emplace(HashSeed(embedding()));
   const json::Value formatting = config().At("formatting");
@@ -88,7 +95,8 @@ void Vectorizer::ReadProcessing() {
   const auto number = [&](const char* key, std::int64_t fallback) {
     return processing ? processing->GetInteger(key, fallback) : fallback;
   };
-  batch_size_ = static_cast<std::size_t>(number("batch_size", kDefaultBatchSize));
+  batch_size_ = static_cast<std::size_t>(
+      number("batch_size", local_model_ != nullptr ? kDefaultLocalBatchSize : kDefaultBatchSize));
   concurrency_ = static_cast<std::size_t>(number("concurrency", kDefaultConcurrency));
   max_attempts_ = static_cast<int>(number("max_attempts", kDefaultMaxAttempts));
   reuse_ = processing && processing->GetBool("reuse", false);

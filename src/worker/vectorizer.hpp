@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/json/document.hpp"
+#include "core/model/model.hpp"
 #include "core/policy/content_hash.hpp"
 #include "core/provider/provider.hpp"
 #include "core/text/splitter.hpp"
@@ -37,7 +38,14 @@ class Vectorizer {
 
   const json::Value config() const { return document_->root(); }
   const json::Value embedding() const { return config().At("embedding"); }
+  /// The embedded model; null if a provider is asked.
+  const std::shared_ptr<const model::Model>& local_model() const { return local_model_; }
+  /// INVARIANT: not with an embedded model.
   const provider::Provider& provider() const { return *provider_; }
+  std::string model() const { return std::string(embedding().GetString("model")); }
+  std::size_t dimensions() const {
+    return static_cast<std::size_t>(embedding().GetInteger("dimensions"));
+  }
   const token::Encoding* encoding() const { return encoding_.get(); }
   const text::Splitter& splitter() const { return *splitter_; }
   const policy::ContentHasher& hasher() const { return *hasher_; }
@@ -62,6 +70,7 @@ class Vectorizer {
 
   std::optional<json::Document> document_;
   std::unique_ptr<provider::Provider> provider_;
+  std::shared_ptr<const model::Model> local_model_;
   std::shared_ptr<const token::Encoding> encoding_;
   std::unique_ptr<text::Splitter> splitter_;
   std::optional<text::Template> template_;

@@ -7,6 +7,7 @@
 #include "core/provider/openai.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/local_model.hpp"
 #include "pg/provider_access.hpp"
 #include "pg/token_tables.hpp"
 
@@ -52,11 +53,18 @@ std::vector<Response> Ask(const ai::json::Document& config, std::vector<Request>
   return std::move(responses).value();
 }
 
+void RefuseEmpty(std::string_view text) {
+  if (text.empty()) {
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
+                    "Leave it out, or use NULL, for which the result is NULL.");
+  }
+}
+
 /// The texts of one request, in their order.
 using Batch = std::vector<std::string_view>;
+using Inputs = std::vector<std::optional<std::string_view>>;
 
-std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider,
-                                  const std::vector<std::optional<std::string_view>>& inputs) {
+std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider, const Inputs& inputs) {
   const auto encoding = ai::pg::FindModelEncoding(provider.model());
   std::vector<Batch> batches;
   ai::provider::Batch size(provider.limits());
@@ -64,10 +72,7 @@ std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider,
     if (!input) {
       continue;
     }
-    if (input->empty()) {
-      throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
-                      "Leave it out, or use NULL, for which the result is NULL.");
-    }
+    RefuseEmpty(*input);
     const auto prepared =
         ai::provider::Prepare(*input, provider.limits(), encoding.get(), ai::pg::ServeInterrupts);
     if (batches.empty() || !size.Fits(prepared)) {
@@ -157,11 +162,42 @@ std::string Listed(const ai::Result<Models>& models) {
   return ToJson(models.value());
 }
 
-/// One vector for each input, null for null.
-Datum Embed(Oid role, Datum config, Datum inputs_datum, const std::optional<std::string>& api_key) {
+std::vector<Datum> EmbedLocally(const ai::json::Value& config, const Inputs& inputs) {
+  const auto model =
+      ai::pg::OpenLocalModel(config.GetString("model"), config.GetInteger("dimensions", 0));
+  Batch texts;
+  for (const auto& input : inputs) {
+    if (input) {
+      RefuseEmpty(*input);
+      texts.push_back(*input);
+    }
+  }
+  std::vector<float> values(texts.size() * model->dimensions());
+  const auto purpose = config.GetString("input_type", "") == "query" ? ai::model::Purpose::kQuery
+                                                                     : ai::model::Purpose::kPassage;
+  ai::model::Encoder(model).Encode(texts, values, ai::pg::ServeInterrupts, purpose);
+  std::vector<Datum> vectors;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    vectors.push_back(ai::pg::VectorDatum(
+        std::span(values).subspan(i * model->dimensions(), model->dimensions())));
+  }
+  return vectors;
+}
+
+std::vector<Datum> EmbedRemotely(Datum config, Oid role, const std::optional<std::string>& api_key,
+                                 const Inputs& inputs) {
   const Access access(config, role, api_key);
-  const auto inputs = ai::pg::TextArray(inputs_datum);
-  const auto vectors = EmbedBatches(access, CutIntoBatches(*access.provider, inputs));
+  return EmbedBatches(access, CutIntoBatches(*access.provider, inputs));
+}
+
+/// One vector for each input, null for null.
+Datum Embed(Oid role, Datum config_datum, Datum inputs_datum,
+            const std::optional<std::string>& api_key) {
+  const auto config = ai::json::Document::Parse(ai::pg::JsonText(config_datum));
+  const Inputs inputs = ai::pg::TextArray(inputs_datum);
+  const std::vector<Datum> vectors = config.root().GetString("implementation") == "local"
+                                         ? EmbedLocally(config.root(), inputs)
+                                         : EmbedRemotely(config_datum, role, api_key, inputs);
   std::vector<std::optional<Datum>> results;
   results.reserve(inputs.size());
   auto next = vectors.begin();

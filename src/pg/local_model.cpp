@@ -1,0 +1,46 @@
+#include "pg/local_model.hpp"
+
+#include "pg/settings.hpp"
+#include "pg/token_tables.hpp"
+
+namespace ai::pg {
+namespace {
+
+std::string PathOf(std::string_view name) {
+  const std::string set = StringSetting("ai.model_path");
+  if (!set.empty()) {
+    return set;
+  }
+  // A name is not a way out of the directory.
+  if (name.empty() || name.find('/') != std::string_view::npos || name[0] == '.') {
+    throw ai::Error(ErrorCode::kInvalidParameter,
+                    "\"" + std::string(name) + "\" is not the name of an embedded model", {},
+                    "The default is \"all-MiniLM-L6-v2\"; others are named in ai.model_path.");
+  }
+  return TokenTableDirectory() + "/" + std::string(name) + ".model";
+}
+
+}  // namespace
+
+std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name) {
+  static auto* open = new std::pair<std::string, std::shared_ptr<const model::Model>>();
+  const std::string path = PathOf(name);
+  if (open->second == nullptr || open->first != path) {
+    open->second = model::Model::Open(path);
+    open->first = path;
+  }
+  return open->second;
+}
+
+std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name, std::int64_t dimensions) {
+  auto opened = OpenLocalModel(name);
+  if (dimensions != 0 && static_cast<std::size_t>(dimensions) != opened->dimensions()) {
+    throw ai::Error(ErrorCode::kInvalidParameter,
+                    "model \"" + std::string(opened->name()) + "\" has " +
+                        std::to_string(opened->dimensions()) + " dimensions, not " +
+                        std::to_string(dimensions));
+  }
+  return opened;
+}
+
+}  // namespace ai::pg
