@@ -115,7 +115,7 @@ EXTRA_CLEAN = build/obj ai--*.sql
 include $(ROOT)/src/module.mk
 
 # A new version number must reach the library, and a changed export list must relink it.
-$(OBJECT_DIR)/src/pg/functions/version.o: $(ROOT)/ai.control
+$(OBJECT_DIR)/src/pg/functions/version.o $(OBJECT_DIR)/src/worker/extension.o: $(ROOT)/ai.control
 $(shlib): $(ROOT)/src/exports.map
 
 # Tables and models that were fetched are installed too.

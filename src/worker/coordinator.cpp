@@ -74,7 +74,7 @@ int Coordinator::WantedWorkers(const Extension& extension) {
       ereport(LOG,
               errmsg("ai: the library has version %s, the extension in this database has version "
                      "%s: nothing is processed",
-                     AI_VERSION, extension.version),
+                     LibraryVersion(), extension.version),
               errhint("Run ALTER EXTENSION ai UPDATE; if the library is the older one, restart "
                       "the server."));
     });
@@ -169,16 +169,16 @@ bool Coordinator::Turn() {
 void Coordinator::Run() {
   const WaitReason idle("looking after workers", "AiCoordinatorMain");
   pg::TurnMemory memory("ai coordinator turn");
+  RecurringError trouble("look after the workers");
   bool goes_on = true;
   while (goes_on && !EndRequested()) {
     {
       const pg::TurnMemory::Turn turn(memory);
       try {
         goes_on = Turn();
+        trouble.WentWell();
       } catch (const std::exception& error) {
-        if (!EndRequested()) {
-          LogError("look after the workers", error);
-        }
+        trouble.Failed(error);
       }
     }
     if (goes_on) {

@@ -41,7 +41,11 @@ void Read(Extension& extension) {
 }  // namespace
 
 bool Extension::FitsLibrary() const noexcept {
-  return std::strcmp(version, AI_VERSION) == 0;
+  return std::strcmp(version, LibraryVersion()) == 0;
+}
+
+const char* LibraryVersion() noexcept {
+  return AI_VERSION;
 }
 
 Extension HoldExtension() {
@@ -73,7 +77,7 @@ Extension LookAtExtension() {
   return extension;
 }
 
-Presence WithExtension(const std::function<void(pg::Spi&)>& work) {
+Extension WithExtension(const std::function<void(pg::Spi&)>& work) {
   pg::Transaction transaction;
   const Extension extension = HoldExtension();
   if (extension.presence == Presence::kThere) {
@@ -82,7 +86,7 @@ Presence WithExtension(const std::function<void(pg::Spi&)>& work) {
     work(spi);
   }
   transaction.Commit();
-  return extension.presence;
+  return extension;
 }
 
 }  // namespace ai::worker

@@ -24,6 +24,8 @@ struct Extension {
   bool FitsLibrary() const noexcept;
 };
 
+const char* LibraryVersion() noexcept;
+
 /// Call at the start of a transaction: never waits, and keeps the extension there until its end.
 Extension HoldExtension();
 
@@ -32,6 +34,6 @@ Extension LookAtExtension();
 
 /// Runs statements on our own tables in a short transaction, with the rights of the extension's
 /// owner. If the extension is not there for us, nothing is run.
-Presence WithExtension(const std::function<void(pg::Spi&)>& work);
+Extension WithExtension(const std::function<void(pg::Spi&)>& work);
 
 }  // namespace ai::worker

@@ -181,16 +181,16 @@ void Launcher::Turn() {
 void Launcher::Run() {
   const WaitReason idle("waiting for databases to serve", "AiLauncherMain");
   pg::TurnMemory memory("ai launcher turn");
+  RecurringError trouble("look for databases to serve");
   while (!EndRequested()) {
     {
       const pg::TurnMemory::Turn turn(memory);
       ShowActivity("looking for databases to serve");
       try {
         Turn();
+        trouble.WentWell();
       } catch (const std::exception& error) {
-        if (!EndRequested()) {
-          LogError("look for databases to serve", error);
-        }
+        trouble.Failed(error);
       }
     }
     idle.Wait(std::chrono::ceil<milliseconds>(std::max(next_turn_ - clock_.Now(), {})));

@@ -146,4 +146,12 @@ void LogError(const char* what, const std::exception& error) {
   pg::Call([&] { ereport(LOG, errmsg("ai: could not %s: %s", what, error.what())); });
 }
 
+void RecurringError::Failed(const std::exception& error) {
+  if (EndRequested() || last_ == error.what()) {
+    return;
+  }
+  last_ = error.what();
+  LogError(what_, error);
+}
+
 }  // namespace ai::worker

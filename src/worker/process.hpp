@@ -53,4 +53,19 @@ void ShowActivity(const char* activity);
 /// Writes an error that was survived to the server's log.
 void LogError(const char* what, const std::exception& error);
 
+/// The same for what is tried again and again: an error is logged when it is new, and again only
+/// after it went well.
+class RecurringError final {
+ public:
+  explicit RecurringError(const char* what) : what_(what) {}
+
+  /// An error that comes of being asked to end is none.
+  void Failed(const std::exception& error);
+  void WentWell() { last_.clear(); }
+
+ private:
+  const char* what_;
+  std::string last_;
+};
+
 }  // namespace ai::worker

@@ -1,8 +1,8 @@
 // What launcher, coordinators, workers and sessions know of each other: one struct of fixed size in
 // shared memory, for the databases that are served or being looked into.
 //
-// Plain data behind one lock. What a session's commit reads without the lock is atomic; it wakes
-// whoever is there, and a process woken for nothing only looks once more. A process is known by its
+// Plain data, written under one lock. What is also read without it is atomic; whoever does that
+// wakes or looks once too often, no worse. A process is known by its
 // place in the server's array of processes, whose latches live as long as the server.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr int kNobody = -1;
 /// A running process, or nobody.
 struct ProcessSlot {
   std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
-  pid_t pid = 0;
+  std::atomic<pid_t> pid{0};
   bool ended_well = false;  // the last process that was here ended because it was asked to
 };
 
@@ -34,7 +34,7 @@ struct DatabaseSlot {
   std::atomic<Oid> database{InvalidOid};  // InvalidOid: the slot is free
   Finding finding = Finding::kUnknown;    // of the last coordinator
   bool asked = false;                     // a look is wanted, whatever was found before
-  int suspended = 0;                      // commands that need the database empty
+  std::atomic<int> suspended{0};          // commands that need the database empty
   std::atomic<std::uint32_t> work{0};     // commits that wrote to a queue
   std::atomic<std::uint32_t> extension_changes{0};
   ProcessSlot coordinator;

@@ -21,26 +21,28 @@ using std::chrono::milliseconds;
 constexpr const char* kTitle = "ai worker";
 constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping the extension
 
-/// Registers this process, one row for each; nothing if the extension is not there for us.
-std::string RegisterProcess() {
+/// How this process is known in the database: its id, and the extension that gave it.
+struct Registration {
+  std::string lease;  // empty: the extension is not there for us
+  Oid extension = InvalidOid;
+};
+
+Registration RegisterProcess() {
   std::string id;
-  WithExtension([&](pg::Spi& spi) {
+  const Extension extension = WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.heartbeat_interval)}};
     id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 * interval '1 millisecond')",
                      arguments)
              .TextAt(0, 0)
              .value();
   });
-  return id;
+  return {id, extension.oid};
 }
 
 class Worker final {
  public:
-  Worker(DatabaseSlot& slot, std::string lease)
-      : slot_(slot),
-        extension_changes_(slot.extension_changes),
-        lease_(lease),
-        pipeline_(std::move(lease)) {}
+  Worker(DatabaseSlot& slot, const Registration& registration)
+      : slot_(slot), registration_(registration), pipeline_(registration.lease) {}
   void Run();
 
  private:
@@ -54,15 +56,16 @@ class Worker final {
 
   DatabaseSlot& slot_;
   SystemClock clock_;
-  std::uint32_t extension_changes_;
-  Presence presence_ = Presence::kThere;
-  std::string lease_;
+  Registration registration_;
+  std::uint32_t extension_changes_ = 0;  // that have been looked at
+  Presence presence_ = Presence::kBusy;  // not known yet
   Pipeline pipeline_;
   WaitFor wait_;
+  Tally unreported_;
   SteadyTime last_beat_ = clock_.Now();
-  bool beat_failed_ = false;
   std::uint32_t work_looked_at_ = 0;
   SteadyTime next_look_ = {};
+  RecurringError beat_trouble_{"note that a worker process is alive"};
 };
 
 /// Looks at the extension again if a commit has changed it, or may be about to.
@@ -71,10 +74,9 @@ bool Worker::MayWork() {
   if (changes != extension_changes_ || presence_ == Presence::kBusy) {
     const Extension extension = LookAtExtension();
     extension_changes_ = changes;
-    presence_ = extension.presence;
-    if (presence_ == Presence::kThere && !extension.FitsLibrary()) {
-      presence_ = Presence::kGone;
-    }
+    const bool is_other = extension.oid != registration_.extension || !extension.FitsLibrary();
+    presence_ =
+        extension.presence == Presence::kThere && is_other ? Presence::kGone : extension.presence;
   }
   return presence_ == Presence::kThere;
 }
@@ -107,23 +109,29 @@ void Worker::Turn() {
 }
 
 void Worker::Beat() {
-  const Tally tally = pipeline_.TakeTally();
-  const bool has_error = !tally.last_error.empty();
-  const Presence presence = WithExtension([&](pg::Spi& spi) {
+  const Tally latest = pipeline_.TakeTally();
+  unreported_.rows_done += latest.rows_done;
+  unreported_.errors += latest.errors;
+  if (!latest.last_error.empty()) {
+    unreported_.last_error = latest.last_error;
+  }
+  const bool has_error = !unreported_.last_error.empty();
+  const Extension extension = WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {
-        {TEXTOID, pg::TextDatum(lease_)},
-        {INT8OID, Int64GetDatum(tally.rows_done)},
-        {INT8OID, Int64GetDatum(tally.errors)},
-        {TEXTOID, has_error ? pg::TextDatum(tally.last_error) : Datum{0}, !has_error},
+        {TEXTOID, pg::TextDatum(registration_.lease)},
+        {INT8OID, Int64GetDatum(unreported_.rows_done)},
+        {INT8OID, Int64GetDatum(unreported_.errors)},
+        {TEXTOID, has_error ? pg::TextDatum(unreported_.last_error) : Datum{0}, !has_error},
     };
     spi.Execute("SELECT ai._worker_heartbeat($1::uuid, $2, $3, $4)", arguments);
   });
+  presence_ = extension.presence;
   if (presence_ == Presence::kThere) {
-    presence_ = presence;
+    unreported_ = {};
   }
 }
 
-/// Says once in a row that it cannot be done, and goes on: the work is worth more than its record.
+/// If it cannot be done, the worker goes on: the work is worth more than its record.
 void Worker::BeatIfDue() {
   if (clock_.Now() < last_beat_ + milliseconds(pg::settings.heartbeat_interval)) {
     return;
@@ -131,11 +139,9 @@ void Worker::BeatIfDue() {
   last_beat_ = clock_.Now();
   try {
     Beat();
-    beat_failed_ = false;
+    beat_trouble_.WentWell();
   } catch (const std::exception& error) {
-    if (!EndRequested() && !std::exchange(beat_failed_, true)) {
-      LogError("note that a worker process is alive", error);
-    }
+    beat_trouble_.Failed(error);
   }
 }
 
@@ -184,6 +190,28 @@ void Worker::Run() {
   EndInOrder();
 }
 
+/// From here on the coordinator knows the rows of this process for those of a live one.
+void PublishLease(WorkerSlot& slot, const std::string& lease) {
+  const SharedLock lock;
+  strlcpy(slot.lease, lease.c_str(), sizeof(slot.lease));
+}
+
+void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
+  Connect(slot.database, kTitle);
+  Registration registration;
+  try {
+    registration = RegisterProcess();
+  } catch (...) {
+    if (!EndRequested()) {
+      throw;
+    }
+  }
+  if (!registration.lease.empty()) {
+    PublishLease(mine, registration.lease);
+    Worker(slot, registration).Run();
+  }
+}
+
 void Work(Oid database) {
   DatabaseSlot* slot = FindDatabase(database);
   if (slot == nullptr) {
@@ -193,21 +221,9 @@ void Work(Oid database) {
   if (!Occupy(mine.process, &slot->coordinator)) {
     return;
   }
-  {
-    const SharedLock lock;
-    mine.lease[0] = '\0';
-  }
+  PublishLease(mine, "");
   if (slot->suspended == 0) {
-    Connect(database, kTitle);
-    const std::string lease = RegisterProcess();
-    if (!lease.empty()) {
-      {
-        // Before the first row is taken: the coordinator gives back the rows of all others.
-        const SharedLock lock;
-        strlcpy(mine.lease, lease.c_str(), sizeof(mine.lease));
-      }
-      Worker(*slot, lease).Run();
-    }
+    ConnectAndRun(*slot, mine);
   }
   NoteOrderlyEnd();
 }

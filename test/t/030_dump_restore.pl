@@ -7,7 +7,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nai.workers = 0");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nai.databases = 'none'");
 $node->start;
 my $dumps = PostgreSQL::Test::Utils::tempdir();
 

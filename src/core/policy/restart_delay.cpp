@@ -16,4 +16,9 @@ void RestartDelay::Failed(SteadyTime now) {
   not_before_ = now + delay_;
 }
 
+void RestartDelay::EndedWell() {
+  delay_ = std::chrono::seconds(0);
+  not_before_ = started_ + kLeast;
+}
+
 }  // namespace ai::policy

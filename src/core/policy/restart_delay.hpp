@@ -17,8 +17,8 @@ class RestartDelay {
   /// after a life of 60 s.
   void Failed(SteadyTime now);
 
-  /// It ended because it was asked to: nothing to wait for.
-  void EndedWell() { *this = RestartDelay{}; }
+  /// It ended because it was asked to: nothing to wait for, but a second from start to start.
+  void EndedWell();
 
   /// When it may be started.
   SteadyTime NotBefore() const { return not_before_; }
