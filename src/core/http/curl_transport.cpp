@@ -59,7 +59,7 @@ std::size_t CurlTransport::in_flight() const {
   return Session().in_flight();
 }
 
-void CurlTransport::Recycle(std::string body) {
+void CurlTransport::Recycle(std::string&& body) {
   Session().Recycle(std::move(body));
 }
 

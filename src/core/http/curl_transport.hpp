@@ -40,7 +40,7 @@ class CurlTransport final : public Transport {
   bool Cancel(RequestId id) override;
   void CancelAll() override;
   std::size_t in_flight() const override;
-  void Recycle(std::string body) override;
+  void Recycle(std::string&& body) override;
 
  private:
   /// The session, if this is still the process that made it.

@@ -77,7 +77,7 @@ class Transport {
 
   /// Gives the body of a response back when it has been read, so that a later one goes into memory
   /// that is already there: for large answers that is most of a client's cost. Never needed.
-  virtual void Recycle(std::string body) { static_cast<void>(body); }
+  virtual void Recycle(std::string&& /*body*/) {}
 };
 
 }  // namespace ai::http
