@@ -238,7 +238,7 @@ CREATE FUNCTION ai._look_for_work(OUT id int4, OUT version text, OUT priority in
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v) w
-    WHERE NOT v.disabled AND v.config #>> '{scheduling,implementation}' <> 'none'
+    WHERE NOT v.disabled
     $$;
 COMMENT ON FUNCTION ai._look_for_work() IS
     'vectorizers that are not disabled, with what there is to do for each';
