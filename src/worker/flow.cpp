@@ -129,7 +129,12 @@ std::size_t Flow::SlotsFor(const Lane& lane) const {
   return std::min(all, own > used ? own - used : 0);
 }
 
-/// By priority, then the one that has the least under way.
+/// By priority, then the one that has the least under way, then the one whose turn was longest ago.
+bool Flow::Before(const Lane& left, const Lane& right) {
+  return std::tuple(-left.priority, left.in_flight, left.turn) <
+         std::tuple(-right.priority, right.in_flight, right.turn);
+}
+
 Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
@@ -139,8 +144,7 @@ Lane* Flow::NextLane() {
     if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
       continue;
     }
-    if (best == nullptr || lane.priority > best->priority ||
-        (lane.priority == best->priority && lane.in_flight < best->in_flight)) {
+    if (best == nullptr || Before(lane, *best)) {
       best = &lane;
     }
   }
@@ -157,8 +161,10 @@ void Flow::Take() {
     if (lane == nullptr || take_again_soon_) {
       return;
     }
+    lane->turn = ++turns_;
     TakeInto(*lane);
-    SendFrom(*lane);
+    while (SendOne(*lane)) {
+    }
   }
 }
 
@@ -274,8 +280,17 @@ void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
 
 void Flow::Send() {
   SendDelayed();
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    SendFrom(lane);
+    lanes.push_back(&lane);
+  }
+  while (!lanes.empty()) {
+    const auto next = std::min_element(
+        lanes.begin(), lanes.end(), [](Lane* left, Lane* right) { return Before(*left, *right); });
+    (*next)->turn = ++turns_;
+    if (!SendOne(**next)) {
+      lanes.erase(next);
+    }
   }
   transport_->Drive();
 }
@@ -306,45 +321,55 @@ void Flow::SendDelayed() {
   }
 }
 
-void Flow::SendFrom(Lane& lane) {
-  while (!lane.unsent.empty() && SlotsFor(lane) > 0) {
-    Request request{&lane, {}, {}, nullptr};
-    const bool sendable = Guarded(lane, "embedding", [&] {
-      pg::Transaction transaction;
-      request.endpoint =
-          pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
-      transaction.Commit();
-    });
-    if (!sendable) {
-      return;
-    }
-    request.gate = &GateOf(request.endpoint);
-    lane.gate = request.gate;
-    if (request.gate->Closed()) {
-      return;
-    }
-    const auto& limits = lane.vectorizer->provider().limits();
-    provider::Batch size(limits);
-    while (!lane.unsent.empty() && request.items.size() < lane.vectorizer->batch_size()) {
-      const Item& item = lane.unsent.front();
-      if (!item.row->over) {
-        Chunk& chunk = item.get();
-        const auto prepared =
-            provider::Prepare(chunk.text, limits, lane.vectorizer->encoding(), pg::ServeInterrupts);
-        if (!size.Fits(prepared)) {
-          break;
-        }
-        size.Add(prepared);
-        chunk.sent_bytes = prepared.text.size();
-        lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
-        request.items.push_back(item);
-      }
-      lane.unsent.pop_front();
-    }
-    if (!request.items.empty()) {
-      Submit(std::move(request));
-    }
+/// False if there is nothing to send, or no way to.
+bool Flow::SendOne(Lane& lane) {
+  if (lane.unsent.empty() || SlotsFor(lane) == 0) {
+    return false;
   }
+  Request request{&lane, {}, {}, nullptr};
+  const bool sendable = Guarded(lane, "embedding", [&] {
+    pg::Transaction transaction;
+    request.endpoint =
+        pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
+    transaction.Commit();
+  });
+  if (!sendable) {
+    return false;
+  }
+  request.gate = &GateOf(request.endpoint);
+  lane.gate = request.gate;
+  if (request.gate->Closed()) {
+    return false;
+  }
+  request.items = NextItems(lane);
+  if (!request.items.empty()) {
+    Submit(std::move(request));
+  }
+  return true;
+}
+
+/// As many as fit into one request.
+std::vector<Item> Flow::NextItems(Lane& lane) {
+  std::vector<Item> items;
+  const auto& limits = lane.vectorizer->provider().limits();
+  provider::Batch size(limits);
+  while (!lane.unsent.empty() && items.size() < lane.vectorizer->batch_size()) {
+    const Item& item = lane.unsent.front();
+    if (!item.row->over) {
+      Chunk& chunk = item.get();
+      const auto prepared =
+          provider::Prepare(chunk.text, limits, lane.vectorizer->encoding(), pg::ServeInterrupts);
+      if (!size.Fits(prepared)) {
+        break;
+      }
+      size.Add(prepared);
+      chunk.sent_bytes = prepared.text.size();
+      lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
+      items.push_back(item);
+    }
+    lane.unsent.pop_front();
+  }
+  return items;
 }
 
 void Flow::Submit(Request request) {

@@ -33,6 +33,7 @@ struct Usage {
 struct Lane {
   std::string version;  // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
+  std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
   std::unique_ptr<Vectorizer> vectorizer;  // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again

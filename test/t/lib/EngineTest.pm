@@ -31,6 +31,7 @@ shared_preload_libraries = 'ai'
 max_worker_processes = 20
 restart_after_crash = on
 fsync = off
+jit = off
 ai.openai_base_url = '@{[ $mock->url ]}/v1'
 ai.openai_api_key = 'key'
 ai.retry_delay = '100ms'
