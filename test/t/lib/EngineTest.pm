@@ -47,11 +47,11 @@ ai.heartbeat_interval = '1s'
 }
 
 # Whether the long versions are wanted, and where the dice start: a failure can be had again.
-sub long { return $ENV{AI_CHAOS} // 0; }
+sub long { return $ENV{AI_CHAOS} || 0; }
 
 sub seed
 {
-	my $seed = $ENV{AI_SEED} // int(rand 2**31);
+	my $seed = $ENV{AI_SEED} || 1 + int(rand 2**31);
 	note("AI_SEED=$seed");
 	srand $seed;
 	return $seed;
