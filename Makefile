@@ -20,7 +20,7 @@ TABLES  := $(ROOT)/build/share
 # ---- what needs no server: these goals work on a machine that has nothing yet ----
 
 TOOL_GOALS = help setup token-tables model demo demo-stop test unit check-regress check-tap check-sanitizers \
-             check-vectors bench fuzz test-chroot lint format
+             check-vectors bench chaos fuzz test-chroot lint format
 .PHONY: $(TOOL_GOALS)
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo 'make check-sanitizers SQL and process tests with the library under ASan, UBSan and LSan'
 	@echo 'make check-vectors    splitters against reference cases           VECTORS=directory'
 	@echo 'make bench            ratios, measured side by side'
+	@echo 'make chaos            faults of all kinds, at length              AI_SEED=number'
 	@echo 'make fuzz             fuzzers of the core                         SECONDS_EACH=60'
 	@echo 'make test-chroot      make test in a fresh Debian                 SUITE=trixie|sid|bookworm'
 	@echo 'make lint             clang-format and clang-tidy, no change made'
@@ -84,6 +85,10 @@ check-vectors:
 bench:
 	@status=0; $(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run || status=1; \
 	  '$(ROOT)/scripts/bench-server' || status=1; exit $$status
+
+# Long versions of tests that make test runs too; the seed that is printed repeats a run.
+chaos:
+	@AI_CHAOS=1 TESTS='052_faults' '$(ROOT)/scripts/test' tap
 
 fuzz:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run

@@ -143,6 +143,22 @@ CREATE FUNCTION ai._statements_column(v ai.vectorizer) RETURNS jsonb
 COMMENT ON FUNCTION ai._statements_column(ai.vectorizer) IS
     'statements by which a worker writes to a column of the source table';
 
+-- Types of users may have casts to json, which are functions of users: these must not run here, and
+-- the values of such types are shown as texts.
+CREATE FUNCTION ai._key_as_jsonb(v ai.vectorizer, relation text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT 'jsonb_build_object(' || string_agg(
+        format(CASE WHEN a.atttypid < 16384 THEN '%L, %s.%I' ELSE '%L, format(''%%s'', %s.%I)' END,
+               k ->> 'attname', relation, k ->> 'queue_column'), ', '
+        ORDER BY (k ->> 'pknum')::int) || ')'
+    FROM jsonb_array_elements(v.source_pk) k
+    JOIN pg_attribute a ON a.attrelid = v.queue AND a.attname = k ->> 'queue_column'
+    $$;
+COMMENT ON FUNCTION ai._key_as_jsonb(ai.vectorizer, text) IS
+    'expression for the key of a row of the queue, or of the tables of work and of failed rows';
+
 -- On the table of work alone; $1 places, $2 the lease. Nothing happens to a row whose lease another
 -- process has by now.
 CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
@@ -155,7 +171,10 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
             'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
             'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
         'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
-        'done', format('DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
+        'done', format(
+            'WITH gone AS (DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
+            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT FROM gone', work,
+            ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),
         'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = now() WHERE lease = $1',
@@ -171,11 +190,9 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
             'SET step = excluded.step, error = excluded.error, class = excluded.class, '
             'attempts = excluded.attempts, failed_at = now()) '
             'INSERT INTO ai._vectorizer_errors (id, message, details) SELECT %4$s, $4, '
-            'jsonb_build_object(''step'', $3, ''class'', $5, ''key'', jsonb_build_object(%5$s)) '
-            'FROM gone g', work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, '%2$s'),
-            v.id, (SELECT string_agg(format('%L, g.%I', k ->> 'attname', k ->> 'queue_column'),
-                                     ', ' ORDER BY (k ->> 'pknum')::int)
-                   FROM jsonb_array_elements(v.source_pk) k)))
+            'jsonb_build_object(''step'', $3, ''class'', $5, ''key'', %5$s) FROM gone g', work,
+            ai._qualified_name(v.failed), ai._key_list(v.source_pk, '%2$s'), v.id,
+            ai._key_as_jsonb(v, 'g')))
     FROM ai._qualified_name(v.work) work
     $$;
 COMMENT ON FUNCTION ai._statements_work(ai.vectorizer) IS
@@ -221,7 +238,7 @@ CREATE FUNCTION ai._look_for_work(OUT id int4, OUT version text, OUT priority in
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v) w
-    WHERE NOT v.disabled AND v.config #>> '{scheduling,implementation}' <> 'none'
+    WHERE NOT v.disabled
     $$;
 COMMENT ON FUNCTION ai._look_for_work() IS
     'vectorizers that are not disabled, with what there is to do for each';

@@ -25,6 +25,11 @@ constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
 constexpr milliseconds kLockedRow = std::chrono::seconds(1);
 
+/// Never early: who looks before the time finds nothing.
+milliseconds RoundedUp(double count) {
+  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
+}
+
 Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
 }
@@ -71,6 +76,7 @@ void Flow::Look() {
   look_ = false;
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
+  std::vector<Lane*> outdated;
   pg::Transaction transaction;
   {
     pg::Spi spi;
@@ -81,24 +87,33 @@ void Flow::Look() {
       Lane& lane = lanes_[id];
       seen.insert(id);
       const std::string version(pg::Utf8View(*rows.At(i, 1)));
-      if (version != lane.version && lane.idle()) {
-        lane.vectorizer.reset();
+      if (version != lane.version) {
+        outdated.push_back(&lane);
         lane.version = version;
         lane.rests_until = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
-      lane.changes = lane.changes || DatumGetBool(*rows.At(i, 3));
+      const bool changes = DatumGetBool(*rows.At(i, 3));
+      lane.changes = lane.changes || changes;
+      // What has come may be behind the walk: it is not the last one then.
+      lane.walk.found = lane.walk.found || changes;
       const auto retry = rows.At(i, 4);
-      lane.next_retry = retry ? std::optional(now + milliseconds(static_cast<std::int64_t>(
-                                                        std::max(0.0, DatumGetFloat8(*retry)))))
-                              : std::nullopt;
+      lane.next_retry =
+          retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
     }
   }
   transaction.Commit();
+  // Nothing of it is finished by the old definition, or for one who does not want it any more.
+  for (Lane* lane : outdated) {
+    Drop(*lane);
+  }
   for (auto lane = lanes_.begin(); lane != lanes_.end();) {
-    const bool gone = !seen.contains(lane->first);
-    lane->second.changes = lane->second.changes && !gone;
-    lane = gone && lane->second.idle() ? lanes_.erase(lane) : std::next(lane);
+    if (seen.contains(lane->first)) {
+      ++lane;
+      continue;
+    }
+    Drop(lane->second);
+    lane = lanes_.erase(lane);
   }
 }
 
@@ -117,7 +132,12 @@ std::size_t Flow::SlotsFor(const Lane& lane) const {
   return std::min(all, own > used ? own - used : 0);
 }
 
-/// By priority, then the one that has the least under way.
+/// By priority, then the one that has the least under way, then the one whose turn was longest ago.
+bool Flow::Before(const Lane& left, const Lane& right) {
+  return std::tuple(-left.priority, left.in_flight, left.turn) <
+         std::tuple(-right.priority, right.in_flight, right.turn);
+}
+
 Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
@@ -127,8 +147,7 @@ Lane* Flow::NextLane() {
     if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
       continue;
     }
-    if (best == nullptr || lane.priority > best->priority ||
-        (lane.priority == best->priority && lane.in_flight < best->in_flight)) {
+    if (best == nullptr || Before(lane, *best)) {
       best = &lane;
     }
   }
@@ -145,8 +164,10 @@ void Flow::Take() {
     if (lane == nullptr || take_again_soon_) {
       return;
     }
+    lane->turn = ++turns_;
     TakeInto(*lane);
-    SendFrom(*lane);
+    while (SendOne(*lane)) {
+    }
   }
 }
 
@@ -173,10 +194,14 @@ void Flow::TakeInto(Lane& lane) {
     return;
   }
   const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
+  const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
-    if (lane.unread.empty() && !TakeRows(lane, lease(), most)) {
-      take_again_soon_ = true;
-      return;
+    if (lane.unread.empty()) {
+      if (!TakeRows(lane, lease(), most, retries)) {
+        take_again_soon_ = true;
+        return;
+      }
+      look_ = look_ || retries;  // for the time of the next one
     }
     if (!lane.unread.empty()) {
       Accept(lane, ReadRows(lane, kMostReadBytes));
@@ -258,8 +283,17 @@ void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
 
 void Flow::Send() {
   SendDelayed();
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    SendFrom(lane);
+    lanes.push_back(&lane);
+  }
+  while (!lanes.empty()) {
+    const auto next = std::min_element(
+        lanes.begin(), lanes.end(), [](Lane* left, Lane* right) { return Before(*left, *right); });
+    (*next)->turn = ++turns_;
+    if (!SendOne(**next)) {
+      lanes.erase(next);
+    }
   }
   transport_->Drive();
 }
@@ -267,63 +301,82 @@ void Flow::Send() {
 void Flow::SendDelayed() {
   const SteadyTime now = clock_.Now();
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  for (auto request = delayed_.begin(); request != delayed_.end() && in_flight_.size() < most;) {
-    if (request->not_before > now || request->gate->Closed()) {
-      ++request;
+  std::list<Request> due;
+  for (auto request = delayed_.begin(); request != delayed_.end();) {
+    const auto next = std::next(request);
+    if (request->not_before <= now) {
+      --request->lane->delayed;
+      due.splice(due.end(), delayed_, request);
+    }
+    request = next;
+  }
+  for (Request& request : due) {
+    std::erase_if(request.items, [](const Item& item) { return item.row->over; });
+    if (request.items.empty()) {
       continue;
     }
-    Request due = std::move(*request);
-    request = delayed_.erase(request);
-    --due.lane->delayed;
-    std::erase_if(due.items, [](const Item& item) { return item.row->over; });
-    if (!due.items.empty()) {
-      Submit(std::move(due));
+    if (in_flight_.size() < most && !request.gate->Closed()) {
+      Submit(std::move(request));
+    } else {
+      ++request.lane->delayed;
+      delayed_.push_back(std::move(request));
     }
   }
 }
 
-void Flow::SendFrom(Lane& lane) {
-  if (lane.vectorizer != nullptr && lane.vectorizer->local_model() != nullptr) {
+/// False if there is nothing to send, or no way to.
+bool Flow::SendOne(Lane& lane) {
+  if (lane.unsent.empty() || SlotsFor(lane) == 0) {
+    return false;
+  }
+  if (lane.vectorizer->local_model() != nullptr) {
     SendLocally(lane);
-    return;
+    return false;
   }
-  while (!lane.unsent.empty() && SlotsFor(lane) > 0) {
-    Request request{&lane, {}, {}, nullptr};
-    const bool sendable = Guarded(lane, "embedding", [&] {
-      pg::Transaction transaction;
-      request.endpoint =
-          pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
-      transaction.Commit();
-    });
-    if (!sendable) {
-      return;
-    }
-    request.gate = &GateOf(request.endpoint);
-    if (request.gate->Closed()) {
-      return;
-    }
-    const auto& limits = lane.vectorizer->provider().limits();
-    provider::Batch size(limits);
-    while (!lane.unsent.empty() && request.items.size() < lane.vectorizer->batch_size()) {
-      const Item& item = lane.unsent.front();
-      if (!item.row->over) {
-        Chunk& chunk = item.get();
-        const auto prepared =
-            provider::Prepare(chunk.text, limits, lane.vectorizer->encoding(), pg::ServeInterrupts);
-        if (!size.Fits(prepared)) {
-          break;
-        }
-        size.Add(prepared);
-        chunk.sent_bytes = prepared.text.size();
-        lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
-        request.items.push_back(item);
+  Request request{&lane, {}, {}, nullptr};
+  const bool sendable = Guarded(lane, "embedding", [&] {
+    pg::Transaction transaction;
+    request.endpoint =
+        pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
+    transaction.Commit();
+  });
+  if (!sendable) {
+    return false;
+  }
+  request.gate = &GateOf(request.endpoint);
+  lane.gate = request.gate;
+  if (request.gate->Closed()) {
+    return false;
+  }
+  request.items = NextItems(lane);
+  if (!request.items.empty()) {
+    Submit(std::move(request));
+  }
+  return true;
+}
+
+/// As many as fit into one request.
+std::vector<Item> Flow::NextItems(Lane& lane) {
+  std::vector<Item> items;
+  const auto& limits = lane.vectorizer->provider().limits();
+  provider::Batch size(limits);
+  while (!lane.unsent.empty() && items.size() < lane.vectorizer->batch_size()) {
+    const Item& item = lane.unsent.front();
+    if (!item.row->over) {
+      Chunk& chunk = item.get();
+      const auto prepared =
+          provider::Prepare(chunk.text, limits, lane.vectorizer->encoding(), pg::ServeInterrupts);
+      if (!size.Fits(prepared)) {
+        break;
       }
-      lane.unsent.pop_front();
+      size.Add(prepared);
+      chunk.sent_bytes = prepared.text.size();
+      lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
+      items.push_back(item);
     }
-    if (!request.items.empty()) {
-      Submit(std::move(request));
-    }
+    lane.unsent.pop_front();
   }
+  return items;
 }
 
 void Flow::Submit(Request request) {
@@ -333,8 +386,14 @@ void Flow::Submit(Request request) {
   for (const Item& item : request.items) {
     texts.push_back(std::string_view(item.get().text).substr(0, item.get().sent_bytes));
   }
-  http::Request message = lane.vectorizer->provider().Build(texts, request.endpoint);
-  pg::ApplyLimits(lane.vectorizer->embedding(), message);
+  http::Request message;
+  const bool sendable = Guarded(lane, "embedding", [&] {
+    message = lane.vectorizer->provider().Build(texts, request.endpoint);
+    pg::ApplyLimits(lane.vectorizer->embedding(), message);
+  });
+  if (!sendable) {
+    return;
+  }
   ++lane.in_flight;
   ++lane.usage.requests;
   request.gate->Sent();
@@ -453,6 +512,7 @@ void Flow::OnFailure(Request request, const Failure& failure) {
       Guarded(lane, "embedding",
               [&] { GiveBackRows(lane, lease(), PlacesOf(rows), milliseconds(0)); });
       End(lane, rows);
+      look_ = true;
       Rest(lane, "embedding", failure);
       return;
     case FailureClass::kSuspect:
@@ -518,8 +578,11 @@ void Flow::StoreLane(Lane& lane) {
   }
 }
 
-void Flow::StoreSome(Lane& lane, std::span<const RowPtr> rows) {
-  if (rows.empty() || rows[0]->over) {
+void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
+  std::vector<RowPtr> rows;
+  std::copy_if(some.begin(), some.end(), std::back_inserter(rows),
+               [](const RowPtr& row) { return !row->over; });
+  if (rows.empty()) {
     return;
   }
   try {
@@ -533,6 +596,10 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> rows) {
     if (!later.empty()) {
       GiveBackRows(lane, lease(), PlacesOf(later), kLockedRow);
       End(lane, later);
+      look_ = true;
+    }
+    if (!done.empty()) {
+      lane.last_error.clear();
     }
     // What came for these rows meanwhile was passed over.
     lane.changes = true;
@@ -574,6 +641,7 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
     TryAgain(lane, lease(), rows, "writing", failure, milliseconds(pg::settings.retry_delay));
   });
   End(lane, rows);
+  look_ = true;
 }
 
 void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
@@ -589,7 +657,7 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
 void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   ++tally_.errors;
   tally_.last_error = failure.message;
-  lane.rests_until = clock_.Now() + kRest;
+  lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
   std::int32_t id = 0;
   for (const auto& [key, value] : lanes_) {
     id = &value == &lane ? key : id;
@@ -624,6 +692,7 @@ void Flow::Drop(Lane& lane) {
   if (lane.vectorizer != nullptr) {
     try {
       GiveBackAll(*lane.vectorizer, lease());
+      look_ = true;
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
@@ -646,13 +715,14 @@ WaitFor Flow::NextWait() {
   if (hint.timeout) {
     at_most(*hint.timeout);
   }
-  if (local_.busy()) {
+  if (look_ || local_.busy()) {
     at_most(milliseconds(0));
   }
+  const bool full = in_flight_.size() >= static_cast<std::size_t>(pg::settings.max_in_flight);
   for (const Request& request : delayed_) {
     if (const auto closed = request.gate->Closed()) {
       at_most(*closed);
-    } else {
+    } else if (!full) {
       until(request.not_before);
     }
   }
@@ -660,13 +730,16 @@ WaitFor Flow::NextWait() {
     if (!lane.ready.empty()) {
       at_most(milliseconds(0));
     }
+    if (!lane.unsent.empty() && lane.gate != nullptr) {
+      at_most(lane.gate->Closed().value_or(wait));
+    }
+    const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
     if (lane.rests_until > now) {
       until(lane.rests_until);
-    } else if (lane.changes && SlotsFor(lane) > 0 && lane.unsent.empty() &&
-               held_bytes_ < kMostHeldBytes) {
+    } else if (room && (lane.changes || !lane.unread.empty())) {
       at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
-    } else if (lane.next_retry) {
-      until(*lane.next_retry);
+    } else if (room && lane.next_retry) {
+      until(std::max(*lane.next_retry, now + (take_again_soon_ ? kTakeAgain : milliseconds(0))));
     }
   }
   return {in_flight_.empty() ? -1 : hint.fd, wait};
@@ -675,8 +748,15 @@ WaitFor Flow::NextWait() {
 void Flow::GiveBack() {
   transport_->CancelAll();
   for (auto& [id, lane] : lanes_) {
-    if (lane.vectorizer != nullptr && !lane.idle()) {
+    if (lane.vectorizer == nullptr || lane.idle()) {
+      continue;
+    }
+    try {
       GiveBackAll(*lane.vectorizer, lease());
+    } catch (const pg::Error& error) {
+      if (pg::EndsProcess(error)) {
+        throw;
+      }
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include <list>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/clock.hpp"
@@ -52,6 +53,7 @@ class Flow {
 
   // Looking and taking.
   void Look();
+  static bool Before(const Lane& left, const Lane& right);
   Lane* NextLane();
   void TakeInto(Lane& lane);
   void Accept(Lane& lane, std::vector<Read> reads);
@@ -61,7 +63,8 @@ class Flow {
 
   // Sending and receiving.
   void SendDelayed();
-  void SendFrom(Lane& lane);
+  bool SendOne(Lane& lane);
+  std::vector<Item> NextItems(Lane& lane);
   void Submit(Request request);
   policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
   void SendLocally(Lane& lane);
@@ -99,6 +102,7 @@ class Flow {
   std::list<Request> delayed_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
+  std::uint64_t turns_ = 0;
   bool look_ = true;
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
   Tally tally_;

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "core/clock.hpp"
+#include "core/policy/endpoint_gate.hpp"
 #include "worker/row.hpp"
 #include "worker/vectorizer.hpp"
 
@@ -32,6 +33,7 @@ struct Usage {
 struct Lane {
   std::string version;  // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
+  std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
   std::unique_ptr<Vectorizer> vectorizer;  // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
@@ -42,10 +44,11 @@ struct Lane {
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
   std::vector<Place> unread;   // taken, not yet read
   std::deque<Item> unsent;
-  std::vector<RowPtr> ready;  // to be written
-  std::vector<RowPtr> held;   // all rows that are in hand, until they are over
-  std::size_t in_flight = 0;  // requests
-  std::size_t delayed = 0;    // requests that wait to be sent again
+  std::vector<RowPtr> ready;                   // to be written
+  std::vector<RowPtr> held;                    // all rows that are in hand, until they are over
+  const policy::EndpointGate* gate = nullptr;  // that unsent items have to pass
+  std::size_t in_flight = 0;                   // requests
+  std::size_t delayed = 0;                     // requests that wait to be sent again
   Usage usage;
 
   bool idle() const {

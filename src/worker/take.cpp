@@ -98,6 +98,14 @@ Read ReadRow(const pg::Rows& rows, std::uint64_t row, std::size_t columns) {
   return read;
 }
 
+std::size_t SizeOf(const Read& read) {
+  std::size_t size = read.text ? read.text->size() : 0;
+  for (const auto& column : read.columns) {
+    size += column ? column->size() : 0;
+  }
+  return size;
+}
+
 policy::ContentHash HashFrom(std::optional<Datum> bytea) {
   policy::ContentHash hash = {};
   if (bytea) {
@@ -146,7 +154,7 @@ void CheckPlaces(const Lane& lane) {
   }
 }
 
-bool TakeRows(Lane& lane, Datum lease, std::size_t most) {
+bool TakeRows(Lane& lane, Datum lease, std::size_t most, bool retries) {
   pg::Transaction transaction;
   {
     pg::Spi spi;
@@ -157,7 +165,7 @@ bool TakeRows(Lane& lane, Datum lease, std::size_t most) {
       lane.work_file = FileOf(lane.vectorizer->work).number;
     }
     CheckPlaces(lane);
-    if (lane.next_retry) {
+    if (retries) {
       TakeDueRetries(lane, spi, lease, most);
     }
     if (lane.changes && lane.unread.size() < most) {
@@ -181,7 +189,7 @@ std::vector<Read> ReadRows(Lane& lane, std::size_t bytes) {
     vectorizer.statements().read.Fetch(spi, {places}, kReadPart, [&](const pg::Rows& rows) {
       for (std::uint64_t i = 0; i < rows.count(); ++i) {
         reads.push_back(ReadRow(rows, i, vectorizer.columns().size()));
-        total += reads.back().text.value_or("").size();
+        total += SizeOf(reads.back());
       }
       all = total < bytes;
       return all;

@@ -25,8 +25,9 @@ struct LostPlaces final : std::exception {
 /// after which the table is locked against that until the end of it.
 void CheckPlaces(const Lane& lane);
 
-/// Takes up to so many rows into lane.unread. False if another worker is just doing that.
-bool TakeRows(Lane& lane, Datum lease, std::size_t most);
+/// Takes up to so many rows into lane.unread, with retries first those whose time has come. False
+/// if another worker is just doing that.
+bool TakeRows(Lane& lane, Datum lease, std::size_t most, bool retries);
 
 /// Reads rows of lane.unread, as the owner of the source, until there are none or their texts have
 /// so many bytes together.

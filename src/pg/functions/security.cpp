@@ -14,6 +14,7 @@ namespace {
 struct Inner {
   FmgrInfo function;
   Oid owner;
+  bool returns_set;
 };
 
 /// The function that does the work of the one that was called: it has the same name with an
@@ -34,6 +35,7 @@ Inner* FindInner(FmgrInfo* outer) {
   const Oid oid = LookupFuncName(name, proc->pronargs + 1, types, false);
   auto* inner = static_cast<Inner*>(MemoryContextAllocZero(outer->fn_mcxt, sizeof(Inner)));
   inner->owner = proc->proowner;
+  inner->returns_set = proc->proretset;
   fmgr_info_cxt(oid, &inner->function, outer->fn_mcxt);
   ReleaseSysCache(tuple);
   return inner;
@@ -41,7 +43,8 @@ Inner* FindInner(FmgrInfo* outer) {
 
 }  // namespace
 
-// Declared as ai.f(args), calls ai._f(caller, args) as the owner of ai.f.
+// Declared as ai.f(args), calls ai._f(caller, args) as the owner of ai.f. A function that returns a
+// set is in PL/pgSQL, which returns all of it at once.
 AI_FUNCTION(ai_call_as_owner) {
   auto* inner = static_cast<Inner*>(fcinfo->flinfo->fn_extra);
   if (inner == nullptr) {
@@ -54,7 +57,8 @@ AI_FUNCTION(ai_call_as_owner) {
 
   LOCAL_FCINFO(call, FUNC_MAX_ARGS);
   InitFunctionCallInfoData(*call, &inner->function, static_cast<short>(fcinfo->nargs + 1),
-                           fcinfo->fncollation, nullptr, nullptr);
+                           fcinfo->fncollation, nullptr,
+                           inner->returns_set ? fcinfo->resultinfo : nullptr);
   call->args[0].value = ObjectIdGetDatum(caller);
   call->args[0].isnull = false;
   for (int i = 0; i < fcinfo->nargs; ++i) {

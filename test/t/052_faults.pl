@@ -1,0 +1,331 @@
+# What can go wrong, and that nothing is lost, written twice or held up by it. Each part ends with the
+# check of EngineTest. AI_CHAOS=1 makes it long (make chaos), AI_SEED repeats a run.
+use strict;
+use warnings FATAL => 'all';
+use EngineTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $seed = EngineTest::seed();
+my $long = EngineTest::long();
+my $engine = EngineTest->new('main', streaming => 1);
+my ($node, $mock) = ($engine->node, $engine->mock);
+my $patient = 'ai.processing_default(batch_size => 10, max_attempts => 1000)';
+
+sub sql { return $engine->sql(@_); }
+sub fill { my ($table, $rows) = @_; return sql("INSERT INTO $table SELECT n, '$table ' || n FROM generate_series(1, $rows) n"); }
+
+sub takes_less
+{
+	my ($seconds, $test, $code) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $start = time;
+	$code->();
+	my $taken = time - $start;
+	cmp_ok($taken, '<', $seconds, sprintf('%s: %.2f s', $test, $taken));
+	return;
+}
+
+# Lets requests with a text hang and waits until one does.
+sub hang
+{
+	my ($text, $change, $database) = @_;
+	$mock->rules({ text => $text, hang => 'before' });
+	sql($change, $database);
+	$mock->wait_for(hanging => 1) or die "nothing hangs: $text";
+	return;
+}
+sub release { $mock->rules; $mock->release; return; }
+
+# -- one bad row
+
+my $rows = $long ? 10_000 : 1_000;
+my $bad = 1 + int(rand $rows);
+note("poison row $bad");
+$mock->rules({ text => "poison $bad!", status => 400 });
+$engine->table('poison');
+sql("INSERT INTO poison SELECT n, 'poison ' || n || '!' FROM generate_series(1, $rows) n");
+$engine->is_settled('poison', "a poison row among $rows", failed => 1, where => "s.id <> $bad");
+is(sql(q{SELECT key ->> 'id', status FROM ai.jobs('poison')}), "$bad|failed", 'it is the one that was given up');
+is(sql(q{SELECT details -> 'key' ->> 'id', details ->> 'step', details ->> 'class' FROM ai.vectorizer_errors WHERE name = 'poison'}),
+	"$bad|embedding|suspect", 'with its key in the errors');
+$mock->rules;
+is(sql(qq{SELECT ai.retry_failed('poison', '{"id": $bad}')}), '1', 'tried again');
+$engine->is_settled('poison', 'and written when it can be');
+
+# -- a provider that fails now and then
+
+$engine->table('flaky', processing => $patient);
+$mock->rules({ share => 0.2, seed => $seed, status => 500 });
+fill('flaky', $long ? 5_000 : 500);
+$engine->is_settled('flaky', 'a fifth of the requests fails');
+$mock->rules;
+
+# -- one that asks to come back later
+
+$engine->table('busy');
+$mock->rules({ status => 429, retry_after => 1, count => 6 });
+fill('busy', 400);
+my $most = 0;
+while (sql(q{SELECT ai.vectorizer_queue_pending('busy') > 0}) eq 't')
+{
+	my $attempts = sql(q{SELECT coalesce(max(attempts), 0) FROM ai._vectorizer_q_work_} . sql(q{SELECT id FROM ai.vectorizer WHERE name = 'busy'}));
+	$most = $attempts if $attempts > $most;
+}
+$engine->is_settled('busy', '429 with Retry-After');
+is($most, 0, 'no attempt is charged');
+cmp_ok($mock->shown_rules->[0]{applied} // 6, '>=', 1, 'it was asked') if ref $mock->shown_rules eq 'ARRAY';
+$mock->rules;
+
+# -- a key that is refused
+
+$engine->table('refused');
+$engine->table('accepted', embedding => q{ai.embedding_ollama('mock-8', 8, base_url => '} . $mock->url . q{')});
+$mock->rules({ path => '/v1/*', error => 'invalid_key' });
+fill('refused', 300);
+ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'refused'}), 'a refused key is an error');
+fill('accepted', 300);
+$engine->is_settled('accepted', 'another vectorizer goes on');
+is(sql(q{SELECT pending + running + retryable, failed FROM ai.job_counts WHERE name = 'refused'}), '300|0', 'the rows stay');
+is(sql(q{SELECT max(attempts) FROM ai.jobs('refused')}), '0', 'uncharged');
+cmp_ok(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'refused'}), '<=', 2, 'said once by each worker');
+$mock->rules;
+takes_less(5, 'a key that is accepted again', sub { $engine->is_settled('refused', 'all are written when the key is accepted'); });
+
+# -- replies that must not be written
+
+$engine->table('garbled', processing => $patient);
+$mock->rules({ reply => 'wrong_dimensions', dimensions => 7 });
+my $before = $mock->stats->{requests};
+fill('garbled', 50);
+$mock->wait_for(requests => $before + ($long ? 100 : 10)) or die;
+is(sql('SELECT count(*) FROM garbled_embedding_store'), '0', 'vectors of other dimensions are not written');
+$mock->rules;
+$engine->is_settled('garbled', 'wrong dimensions for a while');
+foreach my $reply (qw(garbage nan missing_item extra_item null_value))
+{
+	$mock->rules({ reply => $reply, count => 2 });
+	sql("INSERT INTO garbled SELECT n, '$reply ' || n FROM generate_series((SELECT max(id) + 1 FROM garbled), (SELECT max(id) + 20 FROM garbled)) n");
+	$engine->is_settled('garbled', "replies with $reply");
+}
+$mock->rules;
+
+# -- a provider that hangs, and is back
+
+$engine->table('hung', processing => $patient);
+$engine->set('ai.request_timeout' => '200ms');
+hang('hung', q{INSERT INTO hung SELECT n, 'hung ' || n FROM generate_series(1, 50) n});
+$mock->wait_for(aborted => 5) or die;
+release();
+$engine->is_settled('hung', 'a provider that hangs');
+$engine->set('ai.request_timeout' => '120s');
+
+# -- changes while the request is under way
+
+$engine->table('moving');
+fill('moving', 20);
+$engine->is_settled('moving', 'before');
+my %change = (
+	deleted      => 'DELETE FROM moving WHERE id <= 15',
+	updated      => q{UPDATE moving SET body = 'newer ' || id},
+	truncated    => 'TRUNCATE moving',
+	'key changed' => 'UPDATE moving SET id = id + 100',
+	'deleted and inserted' => q{DELETE FROM moving; INSERT INTO moving SELECT n, 'again ' || n FROM generate_series(1, 10) n},
+	'keys exchanged' => q{UPDATE moving SET id = -id; UPDATE moving SET id = 21 + id});
+foreach my $what (sort keys %change)
+{
+	hang("slow $what", qq{DELETE FROM moving; INSERT INTO moving SELECT n, 'slow $what ' || n FROM generate_series(1, 20) n});
+	takes_less(2, "$what: nobody waits", sub { sql($change{$what}); });
+	release();
+	$engine->is_settled('moving', "$what while the request is under way");
+}
+hang('twice', q{UPDATE moving SET body = 'twice ' || id});
+sql(q{UPDATE moving SET body = 'newest ' || id; VACUUM FULL ai._vectorizer_q_work_} . sql(q{SELECT id FROM ai.vectorizer WHERE name = 'moving'}));
+release();
+$engine->is_settled('moving', 'the table of work is rewritten meanwhile');
+
+# -- a user who holds locks
+
+sql(q{CREATE TABLE col (id int PRIMARY KEY, body text)});
+$engine->vectorizer('col', name => 'col', destination => q{ai.destination_column('embedding')}, chunking => 'ai.chunking_none()');
+$engine->table('locked');
+hang('locked', q{INSERT INTO locked SELECT n, 'locked ' || n FROM generate_series(1, 20) n;
+	INSERT INTO col SELECT n, 'locked ' || n FROM generate_series(1, 20) n});
+my $user = $node->background_psql('postgres');
+$user->query_safe('BEGIN; SELECT FROM locked WHERE id <= 5 FOR UPDATE; UPDATE col SET id = id WHERE id <= 5');
+release();
+$engine->is_settled('locked', 'rows that a user has locked are written to a table');
+ok($engine->poll('SELECT count(*) = 15 FROM col WHERE embedding IS NOT NULL'), 'the others are written to a column');
+ok($engine->poll(q{SELECT count(*) = 5 AND max(attempts) = 0 FROM ai.jobs('col') WHERE status IN ('retryable', 'pending')}), 'the locked ones wait');
+is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND wait_event_type = 'Lock'}), '0', 'no worker does');
+sleep($long ? 60 : 1);
+$user->query_safe('COMMIT');
+$user->quit;
+$engine->is_settled('col', 'written when they are free');
+
+# -- no transaction while a provider is waited for
+
+$engine->table('sampled', processing => 'ai.processing_default(batch_size => 5, concurrency => 4)');
+$mock->rules({ latency_ms => 1000 });
+my $seconds = $long ? 60 : 3;
+fill('sampled', 5 * 4 * 2 * ($seconds + 1));
+my ($waiting, $open, $samples) = split /\|/, sql(qq{
+	CREATE TEMP TABLE seen (idle bigint, working bigint);
+	DO \$\$ BEGIN
+		FOR i IN 1..@{[ $seconds * 100 ]} LOOP
+			PERFORM pg_stat_clear_snapshot();
+			INSERT INTO seen SELECT count(*) FILTER (WHERE state = 'idle'), count(*) FILTER (WHERE state IS DISTINCT FROM 'idle')
+			FROM pg_stat_activity WHERE backend_type = 'ai worker' AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL);
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END \$\$;
+	SELECT sum(idle), sum(working), count(*) FROM seen});
+is($waiting, 0, "$samples samples: no transaction while a provider is waited for");
+cmp_ok($open / $samples, '<', 0.1, "and few at all: $open");
+$mock->rules;
+$engine->is_settled('sampled', 'a slow provider');
+
+# -- workers that end
+
+$engine->table('ended');
+$mock->rules({ latency_ms => 30 });
+fill('ended', 2_000);
+foreach (1 .. ($long ? 30 : 3))
+{
+	sleep(rand 0.3);
+	takes_less(1, 'SIGTERM', sub { sql("SELECT pg_terminate_backend($_, 5000)") foreach $engine->workers; });
+}
+$mock->rules;
+$engine->is_settled('ended', 'workers that were ended');
+hang('ended too', q{INSERT INTO ended SELECT n, 'ended too ' || n FROM generate_series(3000, 3100) n});
+takes_less(1, 'SIGTERM with a provider that hangs', sub { sql("SELECT pg_terminate_backend($_, 5000)") foreach $engine->workers; });
+is(sql(q{SELECT max(attempts) FROM ai.jobs('ended')}), '0', 'the rows are given back uncharged');
+release();
+$engine->is_settled('ended', 'and done by others');
+
+# -- what is dropped while a request is under way
+
+sub another
+{
+	my ($name) = @_;
+	sql("CREATE DATABASE $name");
+	sql(q{CREATE EXTENSION ai CASCADE; CREATE TABLE src (id int PRIMARY KEY, body text);
+		SELECT ai.create_vectorizer('src', name => 'src', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8))}, $name);
+	return;
+}
+my %drop = (
+	'drop_vectorizer' => q{SELECT ai.drop_vectorizer('dropped', drop_all => true)},
+	'DROP TABLE'      => 'DROP TABLE dropped CASCADE',
+	'DROP TABLE of the target' => q{DROP TABLE dropped_embedding_store CASCADE});
+foreach my $what (sort keys %drop)
+{
+	$engine->table('dropped');
+	hang($what, "INSERT INTO dropped VALUES (1, '$what')");
+	takes_less(2, "$what with a request under way", sub { sql($drop{$what}); });
+	release();
+	sql('INSERT INTO ended VALUES (' . int(10_000 + rand 1e6) . q{, 'goes on')});
+	$engine->is_settled('ended', 'the others go on');
+	sql('DROP TABLE IF EXISTS dropped CASCADE');
+}
+another($_) foreach qw(one two);
+hang('one', q{INSERT INTO src VALUES (1, 'one')}, 'one');
+takes_less(2, 'CREATE DATABASE ... TEMPLATE with a request under way', sub { sql('CREATE DATABASE copied TEMPLATE one'); });
+release();
+foreach my $database (qw(one copied))
+{
+	ok($node->poll_query_until($database, 'SELECT count(*) = 1 FROM src_embedding_store'), "$database: goes on");
+}
+hang('two', q{INSERT INTO src VALUES (2, 'two')}, 'two');
+takes_less(2, 'DROP EXTENSION with a request under way', sub { sql('DROP EXTENSION ai CASCADE', 'two'); });
+release();
+hang('three', q{INSERT INTO src VALUES (3, 'three')}, 'one');
+takes_less(2, 'DROP DATABASE with a request under way', sub { sql('DROP DATABASE one'); });
+release();
+hang('another version', q{INSERT INTO ended VALUES (9000, 'another version')});
+sql(q{UPDATE pg_extension SET extversion = '9.9' WHERE extname = 'ai'});
+ok($engine->poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}), 'workers leave an extension that is updated');
+sql(q{UPDATE pg_extension SET extversion = ai.version() WHERE extname = 'ai'});
+release();
+$engine->is_settled('ended', 'and are back');
+
+# -- kill -9 while clients change rows
+
+$engine->table('chaos', processing => $patient,
+	chunking => q{ai.chunking_character_text_splitter(chunk_size => 20, chunk_overlap => 0, separator => ' ')});
+$mock->rules({ latency_ms => [ 1, 40 ] }, { share => 0.02, seed => $seed, status => 500 });
+my $stop = PostgreSQL::Test::Utils::tempdir() . '/stop';
+my $script = "$stop.sql";
+my $key = '(SELECT (random() * 300)::int)';
+my $text = q{(SELECT string_agg(md5(n::text || random()), ' ') FROM generate_series(1, 1 + (random() * 4)::int) n)};
+append_to_file($script, join "\n", map { "$_;" } (
+	"INSERT INTO chaos SELECT $key, $text ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+	"UPDATE chaos SET body = $text WHERE id = $key",
+	"UPDATE chaos SET body = split_part(body, ' ', 1) || ' ' || md5(random()::text) WHERE id = $key",
+	"DELETE FROM chaos WHERE id = $key",
+	"UPDATE chaos SET id = $key WHERE id = $key") x 10);
+my $connection = $node->connstr('postgres');
+my @clients = map {
+	my $pid = fork() // die;
+	if ($pid == 0)
+	{
+		exec 'sh', '-c', "while [ ! -e $stop ]; do psql -X -q -d '$connection' -f $script >/dev/null 2>&1; sleep 0.05; done"
+			or POSIX::_exit(127);
+	}
+	$pid;
+} 1 .. 4;
+my $kills = $long ? 30 : 3;
+foreach my $kill (1 .. $kills)
+{
+	sleep(0.3 + rand 1);
+	my @workers = $engine->workers;
+	my $victim = $workers[ rand @workers ];
+	kill 'KILL', $victim if $victim;
+	ok($node->poll_query_until('postgres', q{SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}),
+		"kill -9 number $kill of $kills: workers are back");
+}
+append_to_file($stop, '');
+waitpid $_, 0 foreach @clients;
+$mock->rules;
+cmp_ok(sql('SELECT count(*) FROM chaos'), '>', 50, 'clients were at work');
+$engine->is_settled('chaos', 'kill -9 of workers while clients change rows');
+
+# -- immediate shutdown
+
+$engine->table('shutdown', processing => $patient);
+$mock->rules({ latency_ms => [ 10, 100 ] });
+fill('shutdown', 1_000);
+$mock->wait_for(in_flight => 1) or die;
+$node->stop('immediate');
+$node->start;
+$mock->rules;
+$engine->is_settled('shutdown', 'immediate shutdown and restart');
+hang('fast', q{INSERT INTO shutdown VALUES (5000, 'fast')});
+takes_less(3, 'fast shutdown with a provider that hangs', sub { $node->stop('fast'); });
+release();
+$node->start;
+$engine->is_settled('shutdown', 'fast shutdown and restart');
+
+# -- a standby that is promoted while requests are under way
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+hang('promoted', q{INSERT INTO shutdown SELECT n, 'promoted ' || n FROM generate_series(6000, 6200) n});
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+$node->stop('immediate');
+$standby->promote;
+release();
+my $promoted = bless { node => $standby, mock => $mock }, 'EngineTest';
+$promoted->is_settled('shutdown', 'a standby that was promoted goes on');
+$promoted->is_settled('chaos', 'with all that was done');
+
+foreach my $server ($node, $standby)
+{
+	unlike(slurp_file($server->logfile), qr/PANIC:|TRAP:|terminated by signal (?!9: Killed|3: Quit)|exited with exit code 134/, $server->name . ': no process crashed');
+}
+$standby->stop;
+done_testing();
