@@ -83,7 +83,7 @@ void TakeChanges(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
 Read ReadRow(const pg::Rows& rows, std::uint64_t row, std::size_t columns) {
   Read read{pg::TidAt(*rows.At(row, 0)),
             DatumGetInt32(*rows.At(row, 1)),
-            DatumGetBool(*rows.At(row, 2)),
+            rows.At(row, 2).has_value(),
             std::nullopt,
             {},
             {}};
