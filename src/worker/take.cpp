@@ -13,7 +13,7 @@ namespace {
 /// The first half of our advisory locks' keys; the second is the vectorizer's number.
 constexpr std::int32_t kClaimLock = 0x61695F71;
 /// Rows that are read at once: what a row holds is only known when it is there.
-constexpr long kReadPart = 16;
+constexpr long kReadPart = 64;
 
 /// One claim at a time for each vectorizer, so that every claimer sees what the others have.
 bool LockClaims(pg::Spi& spi, std::int32_t id) {
