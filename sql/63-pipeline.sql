@@ -41,31 +41,39 @@ CREATE FUNCTION ai._worker_usage(vectorizer_id int4, model text, requests bigint
 COMMENT ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint) IS
     'adds to the usage of a vectorizer''s model';
 
+-- All of these look rows up one by one, by place or by key, from the first table to the last. A plan
+-- is made once, often while the tables are empty and the planner thinks nothing of reading them
+-- whole for each row; the subqueries with OFFSET 0 leave it one way only.
+
 -- Takes entries from one part of the queue: all that are in it and whose rows no worker has. $1 and
 -- $2 are places in the queue, $3 is the most entries to look at, $4 the lease. A row that waited for
--- another try has changed since: it starts anew.
+-- another try has changed since: it starts anew. Claimers come one by one, and nobody else adds to
+-- the table of work or deletes what waits there.
 CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT format(
-        'WITH seen AS MATERIALIZED (SELECT q.ctid AS entry, %1$s, q.queued_at, q.priority '
-        'FROM %2$s q WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3), '
-        'chosen AS MATERIALIZED (SELECT %3$s, min(s.queued_at) AS queued_at, '
-        'max(s.priority) AS priority, array_agg(s.entry) AS entries FROM seen s '
-        'WHERE NOT EXISTS (SELECT FROM %4$s w WHERE %5$s AND w.lease IS NOT NULL) GROUP BY %3$s), '
-        'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY(SELECT unnest(c.entries) '
-        'FROM chosen c))), '
-        'taken AS (INSERT INTO %4$s AS w (%6$s, queued_at, priority, lease, taken_at) '
-        'SELECT %7$s, c.queued_at, c.priority, $4, now() FROM chosen c '
-        'ON CONFLICT (%6$s) DO UPDATE SET lease = excluded.lease, taken_at = excluded.taken_at, '
-        'attempts = 0, retry_at = NULL, error = NULL RETURNING w.ctid AS place) '
-        'SELECT (SELECT array_agg(t.place) FROM taken t), (SELECT count(*) FROM seen), '
-        '(SELECT max(s.entry) FROM seen s)',
+        'WITH seen AS MATERIALIZED (SELECT q.*, w._place, w._held '
+        'FROM (SELECT q.ctid AS _entry, %1$s, q.queued_at, q.priority '
+        'FROM %2$s q WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3) q '
+        'LEFT JOIN LATERAL (SELECT w.ctid AS _place, w.lease IS NOT NULL AS _held '
+        'FROM %4$s w WHERE %5$s OFFSET 0) w ON true), '
+        'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY('
+        'SELECT s._entry FROM seen s WHERE s._held IS NOT TRUE))), '
+        'again AS (UPDATE %4$s w SET lease = $4, taken_at = now(), attempts = 0, retry_at = NULL, '
+        'error = NULL WHERE w.ctid = ANY (ARRAY(SELECT s._place FROM seen s WHERE NOT s._held)) '
+        'RETURNING w.ctid AS place), '
+        'new AS (INSERT INTO %4$s AS w (%6$s, queued_at, priority, lease, taken_at) '
+        'SELECT %3$s, min(s.queued_at), max(s.priority), $4, now() FROM seen s '
+        'WHERE s._held IS NULL GROUP BY %3$s RETURNING w.ctid AS place) '
+        'SELECT (SELECT array_agg(t.place) FROM (SELECT place FROM again '
+        'UNION ALL SELECT place FROM new) t), (SELECT count(*) FROM seen), '
+        '(SELECT max(s._entry) FROM seen s)',
         ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
         ai._key_list(v.source_pk, 's.%2$s'), ai._qualified_name(v.work),
-        ai._key_list(v.source_pk, 'w.%2$s %4$s s.%2$s', ' AND '),
-        ai._key_list(v.source_pk, '%2$s'), ai._key_list(v.source_pk, 'c.%2$s'))
+        ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '),
+        ai._key_list(v.source_pk, '%2$s'))
     $$;
 COMMENT ON FUNCTION ai._statement_claim(ai.vectorizer) IS
     'statement by which a worker takes rows from the queue';
@@ -75,9 +83,9 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT format('SELECT k.ctid, k.attempts, s.%s IS NOT NULL, s.%I::text%s FROM %s k '
-                  'LEFT JOIN %s s ON %s WHERE k.ctid = ANY ($1)',
-        quote_ident(v.source_pk -> 0 ->> 'attname'), v.config #>> '{loading,column_name}',
+    SELECT format('SELECT k.ctid, k.attempts, s.* FROM %3$s k LEFT JOIN LATERAL ('
+                  'SELECT true, s.%1$I::text%2$s FROM %4$s s WHERE %5$s OFFSET 0) s ON true '
+                  'WHERE k.ctid = ANY ($1)', v.config #>> '{loading,column_name}',
         coalesce((SELECT string_agg(format(', s.%I::text', c), '' ORDER BY n)
                   FROM unnest(ai._formatting_columns(v.config -> 'formatting'))
                        WITH ORDINALITY AS f (c, n)), ''),
@@ -87,16 +95,19 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
     'statement by which a worker reads the texts of rows it has taken';
 
--- For a table as destination: $1 places, of which each is joined to the rows of the target.
+-- For a table as destination: $1 places, of which each is joined to the rows of the target. Chunks are
+-- only added to rows that the source still has.
 CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT jsonb_build_object(
-        'chunks', format('SELECT k.ctid, t.chunk_seq, t.content_hash FROM %s k JOIN %s t ON %s '
-                         'WHERE k.ctid = ANY ($1)', work, target, target_matches),
-        'vectors', format('SELECT k.ctid, t.content_hash, t.embedding::%s FROM %s k JOIN %s t '
-                          'ON %s WHERE k.ctid = ANY ($1)', vector, work, target, target_matches),
+        'chunks', format('SELECT k.ctid, t.* FROM %s k, LATERAL (SELECT t.chunk_seq, t.content_hash '
+                         'FROM %s t WHERE %s OFFSET 0) t WHERE k.ctid = ANY ($1)', work, target,
+                         target_matches),
+        'vectors', format('SELECT k.ctid, t.* FROM %s k, LATERAL (SELECT t.content_hash, '
+                          't.embedding::%s FROM %s t WHERE %s OFFSET 0) t WHERE k.ctid = ANY ($1)',
+                          work, vector, target, target_matches),
         'insert', insert_chunks,
         'upsert', insert_chunks || format(' ON CONFLICT (%s, chunk_seq) DO UPDATE SET '
             'chunk = excluded.chunk, embedding = excluded.embedding, '
@@ -104,8 +115,8 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
         'trim', format('DELETE FROM %s t USING unnest($1, $2) AS c (place, size), %s k '
                        'WHERE k.ctid = c.place AND %s AND t.chunk_seq >= c.size',
                        target, work, target_matches),
-        'alive', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1)', work,
-                        ai._from_source(v.source), source_matches),
+        'alive', format('SELECT k.ctid FROM %s k, LATERAL (SELECT FROM %s s WHERE %s OFFSET 0) s '
+                        'WHERE k.ctid = ANY ($1)', work, ai._from_source(v.source), source_matches),
         'reuse', format('SELECT DISTINCT ON (t.content_hash) t.content_hash, t.embedding::%s '
                         'FROM %s t WHERE t.content_hash = ANY ($1)', vector, target))
     FROM (SELECT ai._qualified_name(v.work) AS work, ai._qualified_name(v.target) AS target,
@@ -117,9 +128,12 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
         LATERAL (SELECT format(
             'INSERT INTO %s (%s, chunk_seq, chunk, embedding, content_hash) '
             'SELECT %s, c.seq, c.chunk, c.embedding, c.hash '
-            'FROM unnest($1, $2, $3, $4, $5) AS c (place, seq, chunk, embedding, hash) '
-            'JOIN %s k ON k.ctid = c.place', target, ai._key_list(v.source_pk, '%3$s'),
-            ai._key_list(v.source_pk, 'k.%2$s'), work) AS insert_chunks) i
+            'FROM (SELECT unnest($1) AS place, unnest($2) AS seq, unnest($3) AS chunk, '
+            'unnest($4) AS embedding, unnest($5) AS hash) c, '
+            'LATERAL (SELECT * FROM %s k WHERE k.ctid = c.place OFFSET 0) k, '
+            'LATERAL (SELECT FROM %s s WHERE %s OFFSET 0) s', target,
+            ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work,
+            ai._from_source(v.source), source_matches) AS insert_chunks) i
     $$;
 COMMENT ON FUNCTION ai._statements_table(ai.vectorizer) IS
     'statements by which a worker writes to a target table';

@@ -8,13 +8,19 @@ namespace ai::worker {
 namespace {
 
 /// All that a worker asks for is found by place or by key, and the tables it works on have no
-/// statistics when they are new: the one good plan is the one by index. A commit that is lost in a
-/// crash is done again, since the rows are then still in the queue or in the table of work.
+/// statistics when they are new: the one good plan is the one by index. Groups are sorted, so that
+/// rows are taken in the order of their keys, which is that of the target's index and often that of
+/// the source. A commit that is lost in a crash is done again, since the rows are then still in the
+/// queue or in the table of work.
 void SetUpSession() {
   constexpr std::pair<const char*, const char*> kSettings[] = {
       {"enable_seqscan", "off"},
       {"enable_hashjoin", "off"},
       {"enable_mergejoin", "off"},
+      {"enable_material", "off"},
+      {"enable_memoize", "off"},
+      {"enable_bitmapscan", "off"},
+      {"enable_hashagg", "off"},
       {"jit", "off"},
       {"synchronous_commit", "off"},
       {"lock_timeout", "2s"},

@@ -40,9 +40,21 @@ PlaceSet PlacesFrom(const pg::Rows& rows) {
   return places;
 }
 
-/// Chunks that a row had and has no more: all of a row that is gone.
-void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows,
-          const PlaceSet& alive) {
+/// Those of the rows that had chunks.
+std::vector<RowPtr> WithOldChunks(std::span<const RowPtr> rows) {
+  std::vector<RowPtr> old;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(old),
+               [](const RowPtr& row) { return row->old_chunks > 0; });
+  return old;
+}
+
+/// Removes chunks that a row had and has no more: all of a row that is gone.
+void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
+  if (rows.empty()) {
+    return;
+  }
+  const auto had = PlacesOf(rows);
+  const PlaceSet alive = PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(had)}));
   std::vector<Datum> places;
   std::vector<Datum> sizes;
   for (const RowPtr& row : rows) {
@@ -58,26 +70,20 @@ void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows,
   }
 }
 
+/// The statements themselves pass over rows that the source has no more.
 void StoreInTable(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
-  const auto places = PlacesOf(rows);
-  const PlaceSet alive =
-      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
   ChunkColumns fresh;
   ChunkColumns changed;
   for (const RowPtr& row : rows) {
-    if (!alive.contains(row->place)) {
-      continue;
-    }
     for (std::size_t i = 0; i < row->chunks.size(); ++i) {
       if (!row->chunks[i].kept) {
         (row->old_chunks == 0 ? fresh : changed).Add(*row, i);
       }
     }
   }
-  Trim(vectorizer, spi, rows, alive);
-  const Oid vector_type = pg::VectorType();
-  fresh.Write(*vectorizer.statements().insert, spi, vector_type);
-  changed.Write(*vectorizer.statements().upsert, spi, vector_type);
+  Trim(vectorizer, spi, WithOldChunks(rows));
+  fresh.Write(*vectorizer.statements().insert, spi, vectorizer.vector_type);
+  changed.Write(*vectorizer.statements().upsert, spi, vectorizer.vector_type);
 }
 
 /// Returns the rows that are locked.

@@ -13,7 +13,7 @@ namespace {
 /// The first half of our advisory locks' keys; the second is the vectorizer's number.
 constexpr std::int32_t kClaimLock = 0x61695F71;
 /// Rows that are read at once: what a row holds is only known when it is there.
-constexpr long kReadPart = 16;
+constexpr long kReadPart = 64;
 
 /// One claim at a time for each vectorizer, so that every claimer sees what the others have.
 bool LockClaims(pg::Spi& spi, std::int32_t id) {
@@ -83,7 +83,7 @@ void TakeChanges(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
 Read ReadRow(const pg::Rows& rows, std::uint64_t row, std::size_t columns) {
   Read read{pg::TidAt(*rows.At(row, 0)),
             DatumGetInt32(*rows.At(row, 1)),
-            DatumGetBool(*rows.At(row, 2)),
+            rows.At(row, 2).has_value(),
             std::nullopt,
             {},
             {}};

@@ -84,7 +84,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   ReadProcessing();
 
   const auto texts = json::Document::Parse(pg::Utf8View(*rows.At(0, 2)));
-  const Oid vector_array = pg::Call([type = pg::VectorType()] { return get_array_type(type); });
+  vector_type = pg::VectorType();
+  const Oid vector_array = pg::Call([this] { return get_array_type(vector_type); });
   statements_ = std::make_unique<Statements>(
       [&](const char* key) { return std::string(texts.root().GetString(key)); }, vector_array,
       column_);

@@ -35,6 +35,7 @@ class Vectorizer {
   Oid queue = InvalidOid;
   Oid work = InvalidOid;
   Oid owner = InvalidOid;
+  Oid vector_type = InvalidOid;
 
   const json::Value config() const { return document_->root(); }
   const json::Value embedding() const { return config().At("embedding"); }
