@@ -3,7 +3,7 @@
 #include "core/text/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
-#include "pg/transaction.hpp"
+#include "worker/extension.hpp"
 #include "worker/places.hpp"
 #include "worker/take.hpp"
 
@@ -22,7 +22,7 @@ void InTransaction(Lane& lane, std::size_t rows, const Body& body) {
   if (rows == 0) {
     return;
   }
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;
@@ -42,7 +42,7 @@ void GiveBackRows(Lane& lane, Datum lease, std::span<const Place> places,
 }
 
 void GiveBackAll(Vectorizer& vectorizer, Datum lease) {
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     pg::Spi spi;
     vectorizer.statements().give_back_all.Execute(spi, {lease});
@@ -75,7 +75,7 @@ void GiveUp(Lane& lane, Datum lease, std::span<const Place> places, std::string_
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,
                  const Failure& failure) {
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     pg::Spi spi;
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},

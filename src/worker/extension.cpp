@@ -77,6 +77,12 @@ Extension LookAtExtension() {
   return extension;
 }
 
+WorkTransaction::WorkTransaction() {
+  if (HoldExtension().presence != Presence::kThere) {
+    throw ExtensionAway();
+  }
+}
+
 Extension WithExtension(const std::function<void(pg::Spi&)>& work) {
   pg::Transaction transaction;
   const Extension extension = HoldExtension();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pg/spi.hpp"
+#include "pg/transaction.hpp"
 
 namespace ai::worker {
 
@@ -35,5 +36,20 @@ Extension LookAtExtension();
 /// Runs statements on our own tables in a short transaction, with the rights of the extension's
 /// owner. If the extension is not there for us, nothing is run.
 Extension WithExtension(const std::function<void(pg::Spi&)>& work);
+
+/// The extension is being dropped, or gone: nothing of ours may be touched now.
+struct ExtensionAway final : std::exception {
+  const char* what() const noexcept override { return "the extension is being dropped"; }
+};
+
+/// A transaction that touches our tables. Throws ExtensionAway instead of waiting for a DROP.
+class WorkTransaction final {
+ public:
+  WorkTransaction();
+  void Commit() { transaction_.Commit(); }
+
+ private:
+  pg::Transaction transaction_;
+};
 
 }  // namespace ai::worker

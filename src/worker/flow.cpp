@@ -5,9 +5,9 @@
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
 #include "pg/settings.hpp"
-#include "pg/transaction.hpp"
 #include "worker/cut.hpp"
 #include "worker/ending.hpp"
+#include "worker/extension.hpp"
 #include "worker/places.hpp"
 #include "worker/store.hpp"
 #include "worker/take.hpp"
@@ -77,7 +77,7 @@ void Flow::Look() {
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
   std::vector<Lane*> outdated;
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     pg::Spi spi;
     const pg::Rows rows =
@@ -180,7 +180,7 @@ bool Flow::Load(Lane& lane) {
     id = &value == &lane ? key : id;
   }
   return Guarded(lane, "configuration", [&] {
-    pg::Transaction transaction;
+    WorkTransaction transaction;
     {
       pg::Spi spi;
       lane.vectorizer = std::make_unique<Vectorizer>(spi, id);
@@ -196,6 +196,9 @@ void Flow::TakeInto(Lane& lane) {
   const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
+    if (lane.owes_rows) {
+      ReturnRows(lane);
+    }
     if (lane.unread.empty()) {
       if (!TakeRows(lane, lease(), most, retries)) {
         take_again_soon_ = true;
@@ -335,7 +338,7 @@ bool Flow::SendOne(Lane& lane) {
   }
   Request request{&lane, {}, {}, nullptr};
   const bool sendable = Guarded(lane, "embedding", [&] {
-    pg::Transaction transaction;
+    WorkTransaction transaction;
     request.endpoint =
         pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
     transaction.Commit();
@@ -668,8 +671,8 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   }
 }
 
-/// Lets go of all that the lane has in hand; the rows are given back if that is possible.
-void Flow::Drop(Lane& lane) {
+/// Lets go of all that the lane has in hand, in memory only.
+void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport_->Cancel(http::RequestId(request->first));
@@ -689,16 +692,34 @@ void Flow::Drop(Lane& lane) {
   lane.unsent.clear();
   lane.ready.clear();
   lane.walk = {};
-  if (lane.vectorizer != nullptr) {
-    try {
-      GiveBackAll(*lane.vectorizer, lease());
-      look_ = true;
-    } catch (const pg::Error& error) {
-      if (pg::EndsProcess(error)) {
-        throw;
-      }
+  lane.owes_rows = true;
+}
+
+/// Drops the lane and gives its rows back at once, or when it is used again.
+void Flow::Drop(Lane& lane) {
+  Forget(lane);
+  if (lane.vectorizer == nullptr) {
+    return;
+  }
+  try {
+    ReturnRows(lane);
+  } catch (const pg::Error& error) {
+    if (pg::EndsProcess(error)) {
+      throw;
     }
-    lane.vectorizer.reset();
+  }
+  lane.vectorizer.reset();
+}
+
+void Flow::ReturnRows(Lane& lane) {
+  GiveBackAll(*lane.vectorizer, lease());
+  lane.owes_rows = false;
+  look_ = true;
+}
+
+void Flow::ForgetAll() {
+  for (auto& [id, lane] : lanes_) {
+    Forget(lane);
   }
 }
 

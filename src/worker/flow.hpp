@@ -38,6 +38,8 @@ class Flow {
 
   void LookAgain() { look_ = true; }
   void GiveBack();
+  /// Lets go of all that is in hand, in memory only; the rows are given back later.
+  void ForgetAll();
   Tally TakeTally();
 
  private:
@@ -82,7 +84,9 @@ class Flow {
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  void Forget(Lane& lane);
   void Drop(Lane& lane);
+  void ReturnRows(Lane& lane);
   std::vector<RowPtr> RowsOf(const Request& request) const;
 
   /// Runs body; an error of the database makes the lane rest.

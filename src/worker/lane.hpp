@@ -42,6 +42,7 @@ struct Lane {
   Walk walk;
 
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
+  bool owes_rows = false;      // rows are held that it knows nothing of any more
   std::vector<Place> unread;   // taken, not yet read
   std::deque<Item> unsent;
   std::vector<RowPtr> ready;                   // to be written

@@ -1,6 +1,7 @@
 #include "worker/pipeline.hpp"
 
 #include "pg/memory.hpp"
+#include "worker/extension.hpp"
 #include "worker/flow.hpp"
 
 namespace ai::worker {
@@ -43,10 +44,15 @@ class Pipeline::Impl {
 
   WaitFor Turn() {
     const pg::TurnMemory::Turn turn(memory_);
-    flow_.Receive();
-    flow_.Store();
-    flow_.Take();
-    flow_.Send();
+    try {
+      flow_.Receive();
+      flow_.Store();
+      flow_.Take();
+      flow_.Send();
+    } catch (const ExtensionAway&) {
+      flow_.ForgetAll();
+      throw;
+    }
     return flow_.NextWait();
   }
 

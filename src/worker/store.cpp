@@ -3,7 +3,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/role.hpp"
-#include "pg/transaction.hpp"
+#include "worker/extension.hpp"
 #include "worker/places.hpp"
 #include "worker/take.hpp"
 
@@ -141,7 +141,7 @@ std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_
                               std::span<const RowPtr> rows) {
   Vectorizer& vectorizer = *lane.vectorizer;
   std::vector<RowPtr> later;
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;
@@ -172,7 +172,7 @@ std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_
 
 std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
   std::vector<RowPtr> held;
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;

@@ -4,7 +4,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/role.hpp"
-#include "pg/transaction.hpp"
+#include "worker/extension.hpp"
 #include "worker/places.hpp"
 
 namespace ai::worker {
@@ -155,7 +155,7 @@ void CheckPlaces(const Lane& lane) {
 }
 
 bool TakeRows(Lane& lane, Datum lease, std::size_t most, bool retries) {
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     pg::Spi spi;
     if (!LockClaims(spi, lane.vectorizer->id)) {
@@ -180,7 +180,7 @@ std::vector<Read> ReadRows(Lane& lane, std::size_t bytes) {
   std::vector<Read> reads;
   Vectorizer& vectorizer = *lane.vectorizer;
   bool all = true;
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
     pg::Spi spi;
@@ -208,7 +208,7 @@ std::vector<std::pair<policy::ContentHash, VectorOf>> FindVectors(
     Vectorizer& vectorizer, std::span<const Place> places,
     std::span<const policy::ContentHash> hashes) {
   std::vector<std::pair<policy::ContentHash, VectorOf>> found;
-  pg::Transaction transaction;
+  WorkTransaction transaction;
   {
     const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
     pg::Spi spi;
