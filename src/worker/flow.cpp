@@ -23,7 +23,7 @@ constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr std::size_t kMostStoredBytes = std::size_t{8} << 20;
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
-constexpr milliseconds kLockedRow = std::chrono::seconds(1);
+constexpr milliseconds kLocked = std::chrono::seconds(1);  // a row or a table, by somebody else
 
 /// Never early: who looks before the time finds nothing.
 milliseconds RoundedUp(double count) {
@@ -61,7 +61,11 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
       throw;
     }
     Drop(lane);
-    Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    if (pg::MeetsLock(error)) {
+      lane.rests_until = clock_.Now() + kLocked;
+    } else {
+      Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    }
   } catch (const ai::Error& error) {
     if (error.code() == ErrorCode::kCancelled) {
       throw;
@@ -287,8 +291,9 @@ void Flow::Send() {
   while (!lanes.empty()) {
     const auto next = std::min_element(
         lanes.begin(), lanes.end(), [](Lane* left, Lane* right) { return Before(*left, *right); });
-    (*next)->turn = ++turns_;
-    if (!SendOne(**next)) {
+    if (SendOne(**next)) {
+      (*next)->turn = ++turns_;
+    } else {
       lanes.erase(next);
     }
   }
@@ -523,6 +528,9 @@ void Flow::Store() {
 }
 
 void Flow::StoreLane(Lane& lane) {
+  if (lane.store_after > clock_.Now()) {
+    return;
+  }
   std::vector<RowPtr> rows;
   rows.swap(lane.ready);
   std::erase_if(rows, [](const RowPtr& row) { return row->over; });
@@ -552,7 +560,7 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
     tally_.rows_done += static_cast<std::int64_t>(done.size());
     End(lane, done);
     if (!later.empty()) {
-      GiveBackRows(lane, lease(), PlacesOf(later), kLockedRow);
+      GiveBackRows(lane, lease(), PlacesOf(later), kLocked);
       End(lane, later);
       look_ = true;
     }
@@ -581,6 +589,11 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
 void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error) {
   if (pg::EndsProcess(error)) {
     throw error;
+  }
+  if (pg::MeetsLock(error)) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    lane.store_after = clock_.Now() + kLocked;
+    return;
   }
   const Failure failure = FailureOf(FailureClass::kTransient, error.what());
   if (!pg::BlamesRow(error)) {
@@ -683,7 +696,7 @@ WaitFor Flow::NextWait() {
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
-      at_most(milliseconds(0));
+      until(lane.store_after);
     }
     if (!lane.unsent.empty() && lane.gate != nullptr) {
       at_most(lane.gate->Closed().value_or(wait));

@@ -9,7 +9,8 @@ namespace {
 
 /// All that a worker asks for is found by place or by key, and the tables it works on have no
 /// statistics when they are new: the one good plan is the one by index. A commit that is lost in a
-/// crash is done again, since the rows are then still in the queue or in the table of work.
+/// crash is done again, since the rows are then still in the queue or in the table of work. Who
+/// meets a lock does something else meanwhile. The rest may be set otherwise for the database.
 void SetUpSession() {
   constexpr std::pair<const char*, const char*> kSettings[] = {
       {"enable_seqscan", "off"},
@@ -17,7 +18,10 @@ void SetUpSession() {
       {"enable_mergejoin", "off"},
       {"jit", "off"},
       {"synchronous_commit", "off"},
-      {"lock_timeout", "2s"},
+      {"lock_timeout", "200ms"},
+      {"default_transaction_isolation", "read committed"},
+      {"default_transaction_read_only", "off"},
+      {"row_security", "on"},
       {"search_path", "pg_catalog, pg_temp"},
   };
   pg::Call([&] {

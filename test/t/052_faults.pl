@@ -100,7 +100,8 @@ $engine->table('garbled', processing => $patient);
 $mock->rules({ reply => 'wrong_dimensions', dimensions => 7 });
 my $before = $mock->stats->{requests};
 fill('garbled', 50);
-$mock->wait_for(requests => $before + ($long ? 100 : 10)) or die;
+$mock->wait_for(requests => $before + 10) or die;
+sleep($long ? 20 : 0);
 is(sql('SELECT count(*) FROM garbled_embedding_store'), '0', 'vectors of other dimensions are not written');
 $mock->rules;
 $engine->is_settled('garbled', 'wrong dimensions for a while');
@@ -176,6 +177,47 @@ sleep($long ? 60 : 1);
 $user->query_safe('COMMIT');
 $user->quit;
 $engine->is_settled('col', 'written when they are free');
+
+# -- a user who holds locks on tables
+
+$engine->table('bystander');
+$engine->table('victim');
+my $meanwhile = 0;
+foreach my $statement (
+	'LOCK TABLE victim', 'LOCK TABLE victim_embedding_store', "SELECT ai.drop_vectorizer('victim')",
+	'TRUNCATE ai._vectorizer_q_work_' . $engine->id('victim'))
+{
+	$meanwhile++;
+	hang('victim', "INSERT INTO victim VALUES ($meanwhile, 'victim')");
+	$user = $node->background_psql('postgres');
+	$user->query_safe("BEGIN; $statement");
+	release();
+	my @workers = sort $engine->workers;
+	foreach (1 .. 3)
+	{
+		takes_less(2, "$statement", sub {
+			sql('INSERT INTO bystander VALUES (' . ++$meanwhile . q{, 'bystander')});
+			$engine->is_settled('bystander', 'others go on');
+		});
+	}
+	is(join(' ', sort $engine->workers), "@workers", 'the workers are the same');
+	$user->query_safe('ROLLBACK');
+	$user->quit;
+	$engine->is_settled('victim', 'written when the lock is gone');
+}
+is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'victim'}), '0', 'a lock is no error');
+
+# -- settings of a database that are not made for workers
+
+sql(q{ALTER DATABASE postgres SET default_transaction_isolation = 'serializable';
+	ALTER DATABASE postgres SET default_transaction_read_only = on; ALTER DATABASE postgres SET row_security = off;
+	ALTER DATABASE postgres SET search_path = nowhere});
+sql("SELECT pg_terminate_backend($_, 5000)", 'template1') foreach $engine->workers;
+sql(q{SET default_transaction_read_only = off; INSERT INTO public.bystander SELECT n, 'settings' FROM generate_series(1001, 1500) n});
+ok($engine->drained('bystander'), 'workers go by their own settings');
+sql('SET default_transaction_read_only = off; ALTER DATABASE postgres RESET ALL');
+sql("SELECT pg_terminate_backend($_, 5000)", 'template1') foreach $engine->workers;
+$engine->is_settled('bystander', 'all is written');
 
 # -- what has to be done later is noticed at its time, not by the poll
 
