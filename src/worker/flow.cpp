@@ -71,6 +71,8 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
       throw;
     }
     Drop(lane);
+    // Rows of a vectorizer that was dropped are gone with it.
+    lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
     Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
   }
   return false;
@@ -117,7 +119,7 @@ void Flow::Look() {
       continue;
     }
     Drop(lane->second);
-    lane = lanes_.erase(lane);
+    lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
   }
 }
 
@@ -143,8 +145,8 @@ Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
   for (auto& [id, lane] : lanes_) {
-    const bool due =
-        lane.changes || !lane.unread.empty() || (lane.next_retry && *lane.next_retry <= now);
+    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
+                     (lane.next_retry && *lane.next_retry <= now);
     if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
       continue;
     }
@@ -192,6 +194,11 @@ bool Flow::Load(Lane& lane) {
 
 void Flow::TakeInto(Lane& lane) {
   if (!Load(lane)) {
+    return;
+  }
+  if (lane.owes_rows) {
+    Drop(lane);
+    lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
     return;
   }
   const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
@@ -551,6 +558,10 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
   if (rows.empty()) {
     return;
   }
+  if (lane.store_after > clock_.Now()) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    return;
+  }
   try {
     const std::vector<RowPtr> later = StoreRows(lane, lease(), lease_, rows);
     std::vector<RowPtr> done;
@@ -661,10 +672,12 @@ void Flow::Drop(Lane& lane) {
     try {
       GiveBackAll(*lane.vectorizer, lease());
       look_ = true;
+      lane.owes_rows = false;
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
       }
+      lane.owes_rows = error.sqlstate() != ERRCODE_UNDEFINED_TABLE;
     }
     lane.vectorizer.reset();
   }
@@ -704,7 +717,7 @@ WaitFor Flow::NextWait() {
     const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
     if (lane.rests_until > now) {
       until(lane.rests_until);
-    } else if (room && (lane.changes || !lane.unread.empty())) {
+    } else if (room && (lane.changes || lane.owes_rows || !lane.unread.empty())) {
       at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
     } else if (room && lane.next_retry) {
       until(std::max(*lane.next_retry, now + (take_again_soon_ ? kTakeAgain : milliseconds(0))));

@@ -206,6 +206,20 @@ foreach my $statement (
 	$engine->is_settled('victim', 'written when the lock is gone');
 }
 is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'victim'}), '0', 'a lock is no error');
+$mock->rules({ text => 'owed', hang => 'before', status => 400 });
+sql(q{INSERT INTO victim VALUES (1000, 'owed')});
+$mock->wait_for(hanging => 1) or die;
+$user = $node->background_psql('postgres');
+$user->query_safe('BEGIN; LOCK TABLE ai._vectorizer_q_work_' . $engine->id('victim'));
+$before = $mock->stats->{replies};
+release();
+$mock->wait_for(replies => $before + 1) or die;
+sql('INSERT INTO bystander VALUES (' . ++$meanwhile . q{, 'bystander')});
+$engine->is_settled('bystander', 'a reply that cannot be dealt with does not hold up others');
+sleep(1);
+$user->query_safe('ROLLBACK');
+$user->quit;
+$engine->is_settled('victim', 'the row is given back when that is possible');
 
 # -- settings of a database that are not made for workers
 
