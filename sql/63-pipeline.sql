@@ -225,16 +225,22 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
     'all statements that a worker runs for a vectorizer, by their names';
 
 -- Which vectorizers have something to do: changes in the queue, or rows whose time has come.
+-- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
+-- looked at the next time.
 CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, OUT changes boolean,
                                         OUT next_retry timestamptz)
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
+    EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
+                   ai._qualified_name(v.queue), ai._qualified_name(v.work));
     EXECUTE format('SELECT EXISTS (SELECT FROM %s), '
                    '(SELECT min(w.retry_at) FROM %s w WHERE w.lease IS NULL)',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
     INTO changes, next_retry;
+EXCEPTION WHEN lock_not_available OR undefined_table THEN
+    changes := false;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer) IS
@@ -243,7 +249,7 @@ COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer) IS
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(OUT id int4, OUT version text, OUT priority int4,
         OUT changes boolean, OUT retry_in_ms float8) RETURNS SETOF record
-    LANGUAGE sql STABLE
+    LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),

@@ -59,6 +59,10 @@ bool BlamesRow(const Error& error) noexcept {
   }
 }
 
+bool MeetsLock(const Error& error) noexcept {
+  return error.sqlstate() == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
 namespace {
 
 /// Copies text into a buffer, clipped. A database in another encoding than UTF-8 gets '?' for what

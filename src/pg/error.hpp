@@ -40,6 +40,9 @@ bool EndsProcess(const Error& error) noexcept;
 /// The error is about the values of a row (a constraint, a trigger, a length), not about a table.
 bool BlamesRow(const Error& error) noexcept;
 
+/// Somebody else has locked what was wanted.
+bool MeetsLock(const Error& error) noexcept;
+
 /// What is left of a C++ exception when it has been destroyed: plain memory, so that a longjmp may
 /// leave the frame that holds it. Longer texts are clipped at a character boundary.
 ///

@@ -23,7 +23,7 @@ constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr std::size_t kMostStoredBytes = std::size_t{8} << 20;
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
-constexpr milliseconds kLockedRow = std::chrono::seconds(1);
+constexpr milliseconds kLocked = std::chrono::seconds(1);  // a row or a table, by somebody else
 
 /// Never early: who looks before the time finds nothing.
 milliseconds RoundedUp(double count) {
@@ -61,12 +61,18 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
       throw;
     }
     Drop(lane);
-    Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    if (pg::MeetsLock(error)) {
+      lane.rests_until = clock_.Now() + kLocked;
+    } else {
+      Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    }
   } catch (const ai::Error& error) {
     if (error.code() == ErrorCode::kCancelled) {
       throw;
     }
     Drop(lane);
+    // Rows of a vectorizer that was dropped are gone with it.
+    lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
     Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
   }
   return false;
@@ -113,7 +119,7 @@ void Flow::Look() {
       continue;
     }
     Drop(lane->second);
-    lane = lanes_.erase(lane);
+    lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
   }
 }
 
@@ -142,8 +148,8 @@ Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
   for (auto& [id, lane] : lanes_) {
-    const bool due =
-        lane.changes || !lane.unread.empty() || (lane.next_retry && *lane.next_retry <= now);
+    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
+                     (lane.next_retry && *lane.next_retry <= now);
     if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
       continue;
     }
@@ -193,12 +199,14 @@ void Flow::TakeInto(Lane& lane) {
   if (!Load(lane)) {
     return;
   }
+  if (lane.owes_rows) {
+    Drop(lane);
+    lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
+    return;
+  }
   const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
-    if (lane.owes_rows) {
-      ReturnRows(lane);
-    }
     if (lane.unread.empty()) {
       if (!TakeRows(lane, lease(), most, retries)) {
         take_again_soon_ = true;
@@ -293,8 +301,9 @@ void Flow::Send() {
   while (!lanes.empty()) {
     const auto next = std::min_element(
         lanes.begin(), lanes.end(), [](Lane* left, Lane* right) { return Before(*left, *right); });
-    (*next)->turn = ++turns_;
-    if (!SendOne(**next)) {
+    if (SendOne(**next)) {
+      (*next)->turn = ++turns_;
+    } else {
       lanes.erase(next);
     }
   }
@@ -568,6 +577,9 @@ void Flow::Store() {
 }
 
 void Flow::StoreLane(Lane& lane) {
+  if (lane.store_after > clock_.Now()) {
+    return;
+  }
   std::vector<RowPtr> rows;
   rows.swap(lane.ready);
   std::erase_if(rows, [](const RowPtr& row) { return row->over; });
@@ -588,6 +600,10 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
   if (rows.empty()) {
     return;
   }
+  if (lane.store_after > clock_.Now()) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    return;
+  }
   try {
     const std::vector<RowPtr> later = StoreRows(lane, lease(), lease_, rows);
     std::vector<RowPtr> done;
@@ -597,7 +613,7 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
     tally_.rows_done += static_cast<std::int64_t>(done.size());
     End(lane, done);
     if (!later.empty()) {
-      GiveBackRows(lane, lease(), PlacesOf(later), kLockedRow);
+      GiveBackRows(lane, lease(), PlacesOf(later), kLocked);
       End(lane, later);
       look_ = true;
     }
@@ -626,6 +642,11 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
 void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error) {
   if (pg::EndsProcess(error)) {
     throw error;
+  }
+  if (pg::MeetsLock(error)) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    lane.store_after = clock_.Now() + kLocked;
+    return;
   }
   const Failure failure = FailureOf(FailureClass::kTransient, error.what());
   if (!pg::BlamesRow(error)) {
@@ -692,7 +713,7 @@ void Flow::Forget(Lane& lane) {
   lane.unsent.clear();
   lane.ready.clear();
   lane.walk = {};
-  lane.owes_rows = true;
+  lane.owes_rows = lane.owes_rows || lane.vectorizer != nullptr;
 }
 
 /// Drops the lane and gives its rows back at once, or when it is used again.
@@ -707,6 +728,7 @@ void Flow::Drop(Lane& lane) {
     if (pg::EndsProcess(error)) {
       throw;
     }
+    lane.owes_rows = error.sqlstate() != ERRCODE_UNDEFINED_TABLE;
   }
   lane.vectorizer.reset();
 }
@@ -749,7 +771,7 @@ WaitFor Flow::NextWait() {
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
-      at_most(milliseconds(0));
+      until(lane.store_after);
     }
     if (!lane.unsent.empty() && lane.gate != nullptr) {
       at_most(lane.gate->Closed().value_or(wait));
@@ -757,7 +779,7 @@ WaitFor Flow::NextWait() {
     const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
     if (lane.rests_until > now) {
       until(lane.rests_until);
-    } else if (room && (lane.changes || !lane.unread.empty())) {
+    } else if (room && (lane.changes || lane.owes_rows || !lane.unread.empty())) {
       at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
     } else if (room && lane.next_retry) {
       until(std::max(*lane.next_retry, now + (take_again_soon_ ? kTakeAgain : milliseconds(0))));

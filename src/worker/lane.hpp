@@ -38,11 +38,12 @@ struct Lane {
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
   SteadyTime rests_until = {};             // it is set aside until then
+  bool owes_rows = false;                  // some could not be given back when it let go of them
+  SteadyTime store_after = {};             // somebody has locked a table that is written
   std::string last_error;                  // that was recorded, so that it is not again
   Walk walk;
 
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
-  bool owes_rows = false;      // rows are held that it knows nothing of any more
   std::vector<Place> unread;   // taken, not yet read
   std::deque<Item> unsent;
   std::vector<RowPtr> ready;                   // to be written

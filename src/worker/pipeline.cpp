@@ -12,7 +12,8 @@ namespace {
 /// statistics when they are new: the one good plan is the one by index. Groups are sorted, so that
 /// rows are taken in the order of their keys, which is that of the target's index and often that of
 /// the source. A commit that is lost in a crash is done again, since the rows are then still in the
-/// queue or in the table of work.
+/// queue or in the table of work. Who meets a lock does something else meanwhile. The rest may be
+/// set otherwise for the database.
 void SetUpSession() {
   constexpr std::pair<const char*, const char*> kSettings[] = {
       {"enable_seqscan", "off"},
@@ -24,7 +25,10 @@ void SetUpSession() {
       {"enable_hashagg", "off"},
       {"jit", "off"},
       {"synchronous_commit", "off"},
-      {"lock_timeout", "2s"},
+      {"lock_timeout", "200ms"},
+      {"default_transaction_isolation", "read committed"},
+      {"default_transaction_read_only", "off"},
+      {"row_security", "on"},
       {"search_path", "pg_catalog, pg_temp"},
   };
   pg::Call([&] {

@@ -102,6 +102,8 @@ sub table
 	return $self->vectorizer($name, name => $name, %arguments);
 }
 
+sub id { my ($self, $name) = @_; return $self->sql("SELECT id FROM ai.vectorizer WHERE name = '$name'"); }
+
 sub drained
 {
 	my ($self, $name) = @_;
