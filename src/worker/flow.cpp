@@ -21,12 +21,20 @@ constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
 constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr std::size_t kMostStoredBytes = std::size_t{8} << 20;
+constexpr int kWholeLookRest = 10;     // times what a look at all of the queues takes
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
 constexpr milliseconds kLockedRow = std::chrono::seconds(1);
 
 Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
+}
+
+/// Walks begin at the first change that is known.
+void NoteChange(Lane& lane, const Place& place) {
+  const BlockNumber block = ItemPointerGetBlockNumber(&place);
+  lane.walk_from = lane.changes ? std::min(lane.walk_from, block) : block;
+  lane.changes = true;
 }
 
 }  // namespace
@@ -67,15 +75,20 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
   return false;
 }
 
-void Flow::Look() {
-  look_ = false;
+/// A change is first looked for where changes are added, which takes no time; then everywhere, but
+/// not more often than that is worth.
+void Flow::Look(bool whole) {
+  (whole ? look_at_whole_ : look_) = false;
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
   pg::Transaction transaction;
   {
     pg::Spi spi;
-    const pg::Rows rows =
-        spi.Execute("SELECT id, version, priority, changes, retry_in_ms FROM ai._look_for_work()");
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Rows rows = spi.Execute(
+        "SELECT id, version, priority, first_change, retry_in_ms, whole "
+        "FROM ai._look_for_work($1)",
+        arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
       Lane& lane = lanes_[id];
@@ -87,7 +100,10 @@ void Flow::Look() {
         lane.rests_until = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
-      lane.changes = lane.changes || DatumGetBool(*rows.At(i, 3));
+      if (const auto change = rows.At(i, 3)) {
+        NoteChange(lane, pg::TidAt(*change));
+      }
+      look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
       const auto retry = rows.At(i, 4);
       lane.next_retry = retry ? std::optional(now + milliseconds(static_cast<std::int64_t>(
                                                         std::max(0.0, DatumGetFloat8(*retry)))))
@@ -95,6 +111,9 @@ void Flow::Look() {
     }
   }
   transaction.Commit();
+  if (whole) {
+    next_whole_look_ = clock_.Now() + kWholeLookRest * (clock_.Now() - now);
+  }
   for (auto lane = lanes_.begin(); lane != lanes_.end();) {
     const bool gone = !seen.contains(lane->first);
     lane->second.changes = lane->second.changes && !gone;
@@ -134,8 +153,15 @@ Lane* Flow::NextLane() {
 
 void Flow::Take() {
   if (look_) {
-    Look();
+    Look(false);
   }
+  TakeAll();
+  if (look_at_whole_ && clock_.Now() >= next_whole_look_) {
+    Look(true);
+  }
+}
+
+void Flow::TakeAll() {
   take_again_soon_ = false;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
@@ -607,6 +633,9 @@ WaitFor Flow::NextWait() {
     } else {
       until(request.not_before);
     }
+  }
+  if (look_at_whole_) {
+    until(next_whole_look_);
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
