@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
 constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
-constexpr std::size_t kMostStoredBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostStoredBytes = std::size_t{2} << 20;
 constexpr int kWholeLookRest = 10;     // times what a look at all of the queues takes
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
@@ -498,6 +498,7 @@ void Flow::StoreLane(Lane& lane) {
       bytes += rows[to]->bytes;
     }
     StoreSome(lane, std::span(rows).subspan(from, to - from));
+    transport_->Drive();
     from = to;
   }
 }

@@ -43,10 +43,11 @@ class Pipeline::Impl {
 
   WaitFor Turn() {
     const pg::TurnMemory::Turn turn(memory_);
+    // Providers get their next requests before this process is busy writing.
     flow_.Receive();
-    flow_.Store();
     flow_.Take();
     flow_.Send();
+    flow_.Store();
     return flow_.NextWait();
   }
 
