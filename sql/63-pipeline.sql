@@ -224,44 +224,52 @@ CREATE FUNCTION ai._vectorizer_statements(v ai.vectorizer) RETURNS jsonb
 COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
     'all statements that a worker runs for a vectorizer, by their names';
 
--- Which vectorizers have something to do: changes in the queue, or rows whose time has come.
+-- What a vectorizer has to do: the first change in the queue, and when the next row is to be tried
+-- again. Changes are added at the end of the queue, and until the next vacuum what was taken from its
+-- start has to be stepped over; so a look is at its last pages only, unless it is to be whole.
 -- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
 -- looked at the next time.
-CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, OUT changes boolean,
+CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, OUT first_change tid,
                                         OUT next_retry timestamptz)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    last_pages CONSTANT bigint := 8;
+    start bigint := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
 BEGIN
+    whole := whole OR start <= 0;
     EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work));
-    EXECUTE format('SELECT EXISTS (SELECT FROM %s), '
+    EXECUTE format('SELECT (SELECT q.ctid FROM %s q WHERE q.ctid >= $1 LIMIT 1), '
                    '(SELECT min(w.retry_at) FROM %s w WHERE w.lease IS NULL)',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
-    INTO changes, next_retry;
+    INTO first_change, next_retry
+    USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
 EXCEPTION WHEN lock_not_available OR undefined_table THEN
-    changes := false;
+    whole := true;
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer) IS
-    'whether the queue of a vectorizer has changes, and when the next row is to be tried again';
+COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean) IS
+    'where the changes in the queue of a vectorizer begin, whether all of it was looked at, and when '
+    'the next row is to be tried again';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
-CREATE FUNCTION ai._look_for_work(OUT id int4, OUT version text, OUT priority int4,
-        OUT changes boolean, OUT retry_in_ms float8) RETURNS SETOF record
+CREATE FUNCTION ai._look_for_work(INOUT whole boolean, OUT id int4, OUT version text,
+        OUT priority int4, OUT first_change tid, OUT retry_in_ms float8) RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
-        coalesce((v.config #>> '{processing,priority}')::int4, 0), w.changes,
+    SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
+        coalesce((v.config #>> '{processing,priority}')::int4, 0), w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
-    CROSS JOIN LATERAL ai._vectorizer_has_work(v) w
+    CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole) w
     WHERE NOT v.disabled
     $$;
-COMMENT ON FUNCTION ai._look_for_work() IS
+COMMENT ON FUNCTION ai._look_for_work(boolean) IS
     'vectorizers that are not disabled, with what there is to do for each';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
-    ai._look_for_work(), ai._vectorizer_has_work(ai.vectorizer) FROM PUBLIC;
+    ai._look_for_work(boolean), ai._vectorizer_has_work(ai.vectorizer, boolean) FROM PUBLIC;

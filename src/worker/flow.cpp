@@ -20,7 +20,8 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
 constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
-constexpr std::size_t kMostStoredBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostStoredBytes = std::size_t{2} << 20;
+constexpr int kWholeLookRest = 10;     // times what a look at all of the queues takes
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
 constexpr milliseconds kRest = std::chrono::seconds(10);
 constexpr milliseconds kLocked = std::chrono::seconds(1);  // a row or a table, by somebody else
@@ -32,6 +33,13 @@ milliseconds RoundedUp(double count) {
 
 Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
+}
+
+/// Walks begin at the first change that is known.
+void NoteChange(Lane& lane, const Place& place) {
+  const BlockNumber block = ItemPointerGetBlockNumber(&place);
+  lane.walk_from = lane.changes ? std::min(lane.walk_from, block) : block;
+  lane.changes = true;
 }
 
 }  // namespace
@@ -78,16 +86,21 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
   return false;
 }
 
-void Flow::Look() {
-  look_ = false;
+/// A change is first looked for where changes are added, which takes no time; then everywhere, but
+/// not more often than that is worth.
+void Flow::Look(bool whole) {
+  (whole ? look_at_whole_ : look_) = false;
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
   std::vector<Lane*> outdated;
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Rows rows =
-        spi.Execute("SELECT id, version, priority, changes, retry_in_ms FROM ai._look_for_work()");
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Rows rows = spi.Execute(
+        "SELECT id, version, priority, first_change, retry_in_ms, whole "
+        "FROM ai._look_for_work($1)",
+        arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
       Lane& lane = lanes_[id];
@@ -99,16 +112,19 @@ void Flow::Look() {
         lane.rests_until = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
-      const bool changes = DatumGetBool(*rows.At(i, 3));
-      lane.changes = lane.changes || changes;
-      // What has come may be behind the walk: it is not the last one then.
-      lane.walk.found = lane.walk.found || changes;
+      if (const auto change = rows.At(i, 3)) {
+        NoteChange(lane, pg::TidAt(*change));
+      }
+      look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
       const auto retry = rows.At(i, 4);
       lane.next_retry =
           retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
     }
   }
   transaction.Commit();
+  if (whole) {
+    next_whole_look_ = clock_.Now() + kWholeLookRest * (clock_.Now() - now);
+  }
   // Nothing of it is finished by the old definition, or for one who does not want it any more.
   for (Lane* lane : outdated) {
     Drop(*lane);
@@ -162,8 +178,15 @@ Lane* Flow::NextLane() {
 
 void Flow::Take() {
   if (look_) {
-    Look();
+    Look(false);
   }
+  TakeAll();
+  if (look_at_whole_ && clock_.Now() >= next_whole_look_) {
+    Look(true);
+  }
+}
+
+void Flow::TakeAll() {
   take_again_soon_ = false;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
@@ -589,6 +612,7 @@ void Flow::StoreLane(Lane& lane) {
       bytes += rows[to]->bytes;
     }
     StoreSome(lane, std::span(rows).subspan(from, to - from));
+    transport_->Drive();
     from = to;
   }
 }
@@ -768,6 +792,9 @@ WaitFor Flow::NextWait() {
     } else if (!full) {
       until(request.not_before);
     }
+  }
+  if (look_at_whole_) {
+    until(next_whole_look_);
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {

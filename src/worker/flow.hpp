@@ -54,8 +54,9 @@ class Flow {
   };
 
   // Looking and taking.
-  void Look();
+  void Look(bool whole);
   static bool Before(const Lane& left, const Lane& right);
+  void TakeAll();
   Lane* NextLane();
   void TakeInto(Lane& lane);
   void Accept(Lane& lane, std::vector<Read> reads);
@@ -108,6 +109,8 @@ class Flow {
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;
   bool look_ = true;
+  bool look_at_whole_ = false;  // the last look was at the ends of long queues only
+  SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
   Tally tally_;
 };

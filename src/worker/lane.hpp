@@ -11,9 +11,9 @@
 namespace ai::worker {
 
 /// How far a worker has walked through a queue. The queue has no order but that of its pages: a
-/// worker walks from its start to what was its end when the walk began, then begins again. What is
-/// added behind that end, or on pages that were emptied, comes with the next walk, so nothing
-/// starves.
+/// worker walks from the first change to what was the end when the walk began, then begins again.
+/// What is added behind that end, or on pages that were emptied, comes with the next walk after a
+/// look at the whole queue, so nothing starves.
 struct Walk {
   Place next = {};
   BlockNumber end = 0;
@@ -42,6 +42,7 @@ struct Lane {
   SteadyTime store_after = {};             // somebody has locked a table that is written
   std::string last_error;                  // that was recorded, so that it is not again
   Walk walk;
+  BlockNumber walk_from = 0;  // where the next one begins
 
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
   std::vector<Place> unread;   // taken, not yet read

@@ -49,10 +49,11 @@ class Pipeline::Impl {
   WaitFor Turn() {
     const pg::TurnMemory::Turn turn(memory_);
     try {
+      // Providers get their next requests before this process is busy writing.
       flow_.Receive();
-      flow_.Store();
       flow_.Take();
       flow_.Send();
+      flow_.Store();
     } catch (const ExtensionAway&) {
       flow_.ForgetAll();
       throw;

@@ -59,7 +59,7 @@ void TakeDueRetries(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
 void TakeChanges(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
   Walk& walk = lane.walk;
   if (!walk.under_way) {
-    walk = {At(0, 0), FileOf(lane.vectorizer->queue).blocks, true, false};
+    walk = {At(lane.walk_from, 0), FileOf(lane.vectorizer->queue).blocks, true, false};
   }
   Place end = At(walk.end, 0);
   const pg::Rows rows = lane.vectorizer->statements().claim.Execute(
