@@ -40,6 +40,8 @@ void NoteChange(Lane& lane, const Place& place) {
   const BlockNumber block = ItemPointerGetBlockNumber(&place);
   lane.walk_from = lane.changes ? std::min(lane.walk_from, block) : block;
   lane.changes = true;
+  // It may be behind the walk that is under way: that is not the last one then.
+  lane.walk.found = true;
 }
 
 }  // namespace
