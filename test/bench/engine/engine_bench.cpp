@@ -147,36 +147,38 @@ void MeasureLatency(Report& report, MockProvider& mock, MeasuredVectorizer& vect
   report.AtMost("commit to request, 99th percentile", Median(milliseconds, 0.99), "ms", 50);
 }
 
-/// The same work from a short queue and from a long one.
+/// Processor time for a row of a queue of so many.
+double CostOfRow(MeasuredVectorizer& vectorizer, long worker, std::size_t rows, double& megabytes) {
+  vectorizer.Fill(rows);
+  const double before = ProcessSeconds(worker);
+  vectorizer.Run([&](std::size_t) { megabytes = std::max(megabytes, PrivateMegabytes(worker)); });
+  return (ProcessSeconds(worker) - before) / static_cast<double>(rows);
+}
+
+/// The same work from a short queue, before and after, and from a long one.
 void MeasureGrowth(Report& report, Database& database, MockProvider& mock) {
   const std::size_t many = FromEnvironment("BENCH_MANY", 1'000'000);
   SetLatency(mock, 0);
   const long worker = WorkerProcess(database);
   MeasuredVectorizer vectorizer(database, "long_queue", mock.Url("/v1"), kFewDimensions);
   double first = 0;
-  const auto remember_memory = [worker](double& megabytes) {
-    return [&megabytes, worker](std::size_t) {
-      megabytes = std::max(megabytes, PrivateMegabytes(worker));
-    };
-  };
-  std::vector<double> few;
-  for (std::size_t run = 0; run < kRuns + 2; ++run) {
-    vectorizer.Fill(kFew);
-    const double before = ProcessSeconds(worker);
-    vectorizer.Run(run == 0 ? remember_memory(first) : std::function<void(std::size_t)>());
-    few.push_back((ProcessSeconds(worker) - before) / static_cast<double>(kFew));
-  }
-  vectorizer.Fill(many);
   double most = 0;
-  const double before = ProcessSeconds(worker);
-  vectorizer.Run(remember_memory(most));
-  const double long_queue = (ProcessSeconds(worker) - before) / static_cast<double>(many);
+  std::vector<double> few = {CostOfRow(vectorizer, worker, kFew, first)};
+  const auto measure_few = [&] {
+    for (std::size_t run = 0; run < kRuns; ++run) {
+      few.push_back(CostOfRow(vectorizer, worker, kFew, most));
+    }
+  };
+  measure_few();
+  const double long_queue = CostOfRow(vectorizer, worker, many, most);
+  measure_few();
   report.AtLeast("10,000 queued: worker, processor", Median(few) * 1e6, "us/row", 0);
   report.AtLeast(std::to_string(many) + " queued: worker, processor", long_queue * 1e6, "us/row",
                  0);
   report.AtMost("cost of a row in a long queue", long_queue / Median(few), "times", 1.15);
   report.AtMost("worker's memory, to that of the first 10,000", most / first, "times", 1.1);
   report.AtMost("worker's memory", most, "MB", 100);
+  database.Run("DROP TABLE " + vectorizer.source() + " CASCADE");
 }
 
 /// Processor time of all processes of the extension in this database.
