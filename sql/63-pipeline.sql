@@ -236,11 +236,12 @@ CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, OU
     AS $$
 DECLARE
     last_pages CONSTANT bigint := 8;
-    start bigint := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
+    start bigint;
 BEGIN
-    whole := whole OR start <= 0;
     EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work));
+    start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
+    whole := whole OR start <= 0;
     EXECUTE format('SELECT (SELECT q.ctid FROM %s q WHERE q.ctid >= $1 LIMIT 1), '
                    '(SELECT min(w.retry_at) FROM %s w WHERE w.lease IS NULL)',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
