@@ -1,6 +1,5 @@
-// What characters are without their accents, see character_tables.hpp. Written by a program from
-// the canonical decompositions of Unicode 12.0, which is the version that the reference tokenizer
-// has.
+// What characters are without their accents, see character_tables.hpp. Written by a program that
+// asked the reference tokenizer about every code point: it has the decompositions of Unicode 12.0.
 #include "core/model/character_tables.hpp"
 
 namespace ai::model {

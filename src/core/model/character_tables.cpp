@@ -1,7 +1,6 @@
-// See character_tables.hpp. Written by a program from the Unicode Character Database, with the
-// versions that the reference tokenizer has: the categories are those of Unicode 8.0, the lower
-// case that of 17.0. Do not update them: a character that changes its class changes the vectors of
-// every text with it.
+// See character_tables.hpp. Written by a program that asked the reference tokenizer about every
+// code point: its categories are those of Unicode 8.0, its lower case that of 17.0. Do not update
+// them: a character that changes its class changes the vectors of every text with it.
 #include "core/model/character_tables.hpp"
 
 namespace ai::model {
