@@ -147,6 +147,10 @@ BEGIN
     IF embedding_column IS NULL THEN
         v.target := ai._vectorizer_create_target_table(owner, names.target_schema,
             names.target_table, v.source_pk, dimensions);
+        IF (v.config #>> '{processing,reuse}')::boolean THEN
+            PERFORM ai._run_as(owner, format('CREATE INDEX ON %s (content_hash)',
+                                             ai._qualified_name(v.target)));
+        END IF;
         v.view := ai._vectorizer_create_view(owner, names.view_schema, names.view_name,
             v.source, v.target, v.source_pk);
     ELSIF NOT ai._vectorizer_check_embedding_column(v.source, embedding_column, dimensions) THEN
