@@ -121,7 +121,8 @@ EXTRA_CLEAN = build/obj ai--*.sql
 include $(ROOT)/src/module.mk
 
 # A new version number must reach the library, and a changed export list must relink it.
-$(OBJECT_DIR)/src/pg/functions/version.o $(OBJECT_DIR)/src/worker/extension.o: $(ROOT)/ai.control
+$(addprefix $(OBJECT_DIR)/src/,pg/functions/version.o pg/settings_transport.o worker/extension.o): \
+  $(ROOT)/ai.control
 $(shlib): $(ROOT)/src/exports.map
 
 # Tables and models that were fetched are installed too.

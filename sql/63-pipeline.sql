@@ -84,7 +84,7 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT format('SELECT k.ctid, k.attempts, s.* FROM %3$s k LEFT JOIN LATERAL ('
-                  'SELECT true, s.%1$I::text%2$s FROM %4$s s WHERE %5$s OFFSET 0) s ON true '
+                  'SELECT s.%1$I::text%2$s FROM %4$s s WHERE %5$s OFFSET 0) s ON true '
                   'WHERE k.ctid = ANY ($1)', v.config #>> '{loading,column_name}',
         coalesce((SELECT string_agg(format(', s.%I::text', c), '' ORDER BY n)
                   FROM unnest(ai._formatting_columns(v.config -> 'formatting'))

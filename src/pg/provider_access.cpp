@@ -1,11 +1,11 @@
 #include "pg/provider_access.hpp"
 
-#include "core/http/curl_transport.hpp"
 #include "core/http/host_policy.hpp"
 #include "core/http/url.hpp"
 #include "pg/guard.hpp"
 #include "pg/secret.hpp"
 #include "pg/settings.hpp"
+#include "pg/settings_transport.hpp"
 
 namespace ai::pg {
 namespace {
@@ -139,19 +139,9 @@ void ApplyLimits(const json::Value& config, http::Request& request) {
 }
 
 http::Transport& SessionTransport() {
-  static std::unique_ptr<http::CurlTransport> transport;
-  static std::string made_for;
-  const std::string wanted =
-      std::string(StringSetting("ai.allowed_hosts")) + '\n' + StringSetting("ai.ca_file");
-  if (transport == nullptr || made_for != wanted) {
-    http::TransportOptions options;
-    options.allowed_hosts = http::HostList::Parse(StringSetting("ai.allowed_hosts"));
-    options.ca_file = StringSetting("ai.ca_file");
-    options.user_agent = "ai/" AI_VERSION;
-    transport = std::make_unique<http::CurlTransport>(std::move(options));
-    made_for = wanted;
-  }
-  return *transport;
+  static SettingsTransport transport;
+  transport.FollowSettings();
+  return transport.get();
 }
 
 void ThrowFailure(const Failure& failure) {

@@ -45,7 +45,6 @@ RowPtr CutRow(const Vectorizer& vectorizer, const Read& read) {
   auto row = std::make_shared<Row>();
   row->place = read.place;
   row->attempts = read.attempts;
-  row->exists = read.exists;
   for (const auto& old : read.old_chunks) {
     row->old_chunks = std::max(row->old_chunks, static_cast<std::size_t>(old.first) + 1);
   }

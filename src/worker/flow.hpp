@@ -9,22 +9,28 @@
 
 #include <list>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include "core/clock.hpp"
-#include "core/http/curl_transport.hpp"
-#include "core/policy/backoff.hpp"
 #include "core/policy/endpoint_gate.hpp"
-#include "core/provider/batch.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
+#include "pg/settings_transport.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/take.hpp"
 
 namespace ai::worker {
+
+/// Texts and vectors in hand; above it no more rows are taken.
+inline constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
+/// How long to leave alone a row or a table that somebody else has locked.
+inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
+
+inline Failure FailureOf(FailureClass failure_class, std::string message) {
+  return {.failure_class = failure_class, .message = std::move(message)};
+}
 
 class Flow {
  public:
@@ -47,8 +53,7 @@ class Flow {
   struct Request {
     Lane* lane;
     std::vector<Item> items;
-    provider::Endpoint endpoint;
-    policy::EndpointGate* gate;
+    Route route;
     int tries = 0;
     SteadyTime not_before = {};
   };
@@ -67,6 +72,7 @@ class Flow {
   // Sending and receiving.
   void SendDelayed();
   bool SendOne(Lane& lane);
+  bool FindRoute(Lane& lane);
   std::vector<Item> NextItems(Lane& lane);
   void Submit(Request request);
   policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
@@ -77,12 +83,13 @@ class Flow {
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const Failure& failure);
   void Delay(Request request, std::chrono::milliseconds delay);
-  void Split(Request request);
+  void Split(Request request, std::span<const RowPtr> rows);
 
   // Storing and ending.
   void StoreLane(Lane& lane);
   void StoreSome(Lane& lane, std::span<const RowPtr> rows);
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error);
+  void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
   void Forget(Lane& lane);
@@ -97,10 +104,11 @@ class Flow {
   std::string lease_;
   pg_uuid_t lease_uuid_;
   Datum lease() { return UUIDPGetDatum(&lease_uuid_); }
+  http::Transport& transport() { return transport_.get(); }
 
   SystemClock clock_;
   SystemRandom random_;
-  std::unique_ptr<http::CurlTransport> transport_;
+  pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
   std::map<std::string, policy::EndpointGate> gates_;
   std::unordered_map<std::uint64_t, Request> in_flight_;
@@ -114,5 +122,34 @@ class Flow {
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
   Tally tally_;
 };
+
+template <typename Body>
+bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
+  try {
+    body();
+    return true;
+  } catch (const LostPlaces&) {
+    Drop(lane);
+  } catch (const pg::Error& error) {
+    if (pg::EndsProcess(error)) {
+      throw;
+    }
+    Drop(lane);
+    if (pg::MeetsLock(error)) {
+      lane.rests_until = clock_.Now() + kLocked;
+    } else {
+      Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    }
+  } catch (const ai::Error& error) {
+    if (error.code() == ErrorCode::kCancelled) {
+      throw;
+    }
+    Drop(lane);
+    // Rows of a vectorizer that was dropped are gone with it.
+    lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
+    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+  }
+  return false;
+}
 
 }  // namespace ai::worker

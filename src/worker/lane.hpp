@@ -30,7 +30,14 @@ struct Usage {
   std::int64_t truncated_chunks = 0;
 };
 
+/// Where requests go, and whether they may.
+struct Route {
+  provider::Endpoint endpoint;
+  policy::EndpointGate* gate;
+};
+
 struct Lane {
+  std::int32_t id = 0;  // of the vectorizer
   std::string version;  // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
   std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
@@ -47,11 +54,11 @@ struct Lane {
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
   std::vector<Place> unread;   // taken, not yet read
   std::deque<Item> unsent;
-  std::vector<RowPtr> ready;                   // to be written
-  std::vector<RowPtr> held;                    // all rows that are in hand, until they are over
-  const policy::EndpointGate* gate = nullptr;  // that unsent items have to pass
-  std::size_t in_flight = 0;                   // requests
-  std::size_t delayed = 0;                     // requests that wait to be sent again
+  std::vector<RowPtr> ready;   // to be written
+  std::vector<RowPtr> held;    // all rows that are in hand, until they are over
+  std::optional<Route> route;  // of unsent items
+  std::size_t in_flight = 0;   // requests
+  std::size_t delayed = 0;     // requests that wait to be sent again
   Usage usage;
 
   bool idle() const {

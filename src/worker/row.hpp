@@ -37,7 +37,6 @@ struct Chunk {
 struct Row {
   Place place;
   std::int32_t attempts = 0;
-  bool exists = false;         // in the source, when it was read
   std::size_t old_chunks = 0;  // in the target, when it was read
   std::vector<Chunk> chunks = {};
   std::size_t waiting = 0;  // chunks without a vector

@@ -13,7 +13,7 @@ namespace {
 /// The first half of our advisory locks' keys; the second is the vectorizer's number.
 constexpr std::int32_t kClaimLock = 0x61695F71;
 /// Rows that are read at once: what a row holds is only known when it is there.
-constexpr long kReadPart = 64;
+constexpr long kReadPart = 16;
 
 /// One claim at a time for each vectorizer, so that every claimer sees what the others have.
 bool LockClaims(pg::Spi& spi, std::int32_t id) {
@@ -81,19 +81,14 @@ void TakeChanges(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
 }
 
 Read ReadRow(const pg::Rows& rows, std::uint64_t row, std::size_t columns) {
-  Read read{pg::TidAt(*rows.At(row, 0)),
-            DatumGetInt32(*rows.At(row, 1)),
-            rows.At(row, 2).has_value(),
-            std::nullopt,
-            {},
-            {}};
+  Read read{pg::TidAt(*rows.At(row, 0)), DatumGetInt32(*rows.At(row, 1)), std::nullopt, {}, {}};
   const auto text_at = [&](int column) -> std::optional<std::string> {
     const auto value = rows.At(row, column);
     return value ? std::optional(std::string(pg::Utf8View(*value))) : std::nullopt;
   };
-  read.text = text_at(3);
+  read.text = text_at(2);
   for (std::size_t i = 0; i < columns; ++i) {
-    read.columns.push_back(text_at(static_cast<int>(4 + i)));
+    read.columns.push_back(text_at(static_cast<int>(3 + i)));
   }
   return read;
 }

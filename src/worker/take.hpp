@@ -10,7 +10,6 @@ namespace ai::worker {
 struct Read {
   Place place;
   std::int32_t attempts = 0;
-  bool exists = false;
   std::optional<std::string> text;
   std::vector<std::optional<std::string>> columns;                       // of the template
   std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks;  // by their numbers

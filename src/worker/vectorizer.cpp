@@ -15,7 +15,6 @@ constexpr std::int64_t kDefaultBatchSize = 200;
 /// The embedded model gains nothing by more, and what is done is stored sooner.
 constexpr std::int64_t kDefaultLocalBatchSize = 32;
 constexpr std::int64_t kDefaultConcurrency = 50;
-constexpr std::int64_t kDefaultMaxAttempts = 6;
 
 std::string HashSeed(const json::Value& embedding) {
   return std::string(embedding.GetString("implementation")) + '\n' +
@@ -55,7 +54,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
   const pg::Rows rows = spi.Execute(
       "SELECT v.name, v.config::text, ai._vectorizer_statements(v)::text, v.queue::oid, "
-      "v.work::oid, ai._vectorizer_owner(v) FROM ai.vectorizer v WHERE v.id = $1",
+      "v.work::oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config) FROM "
+      "ai.vectorizer v WHERE v.id = $1",
       arguments);
   if (rows.count() == 0) {
     throw ai::Error(ErrorCode::kUndefinedObject, "the vectorizer was dropped");
@@ -65,6 +65,7 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   queue = DatumGetObjectId(*rows.At(0, 3));
   work = DatumGetObjectId(*rows.At(0, 4));
   owner = DatumGetObjectId(*rows.At(0, 5));
+  max_attempts_ = DatumGetInt32(*rows.At(0, 6));
 
   if (embedding().GetString("implementation") == "local") {
     local_model_ = pg::OpenLocalModel(model(), embedding().GetInteger("dimensions"));
@@ -99,7 +100,6 @@ void Vectorizer::ReadProcessing() {
   batch_size_ = static_cast<std::size_t>(
       number("batch_size", local_model_ != nullptr ? kDefaultLocalBatchSize : kDefaultBatchSize));
   concurrency_ = static_cast<std::size_t>(number("concurrency", kDefaultConcurrency));
-  max_attempts_ = static_cast<int>(number("max_attempts", kDefaultMaxAttempts));
   reuse_ = processing && processing->GetBool("reuse", false);
 }
 

@@ -58,6 +58,8 @@ cmp_ok(sql(q{SELECT sum(reused_chunks) FROM ai.usage u JOIN ai.vectorizer v ON v
 sends('chunked', q{UPDATE chunked SET body = 'aaaa bbbbbbbb'; INSERT INTO chunked VALUES (2, 'aaaa cccccccc')}, 4, 'texts of other rows');
 
 $engine->table('reused', processing => q{ai.processing_default(reuse => true)});
+is(sql(q{SELECT count(*) FROM pg_indexes WHERE tablename = 'reused_embedding_store' AND indexdef ~ 'btree \(content_hash\)'}), '1',
+	'texts are found again by an index');
 sends('reused', q{INSERT INTO reused VALUES (1, 'the same')}, 1, 'a text');
 sends('reused', q{INSERT INTO reused SELECT n, 'the same' FROM generate_series(2, 50) n}, 0, 'the same text in other rows');
 
@@ -297,6 +299,15 @@ sql(q{DROP TABLE broken_embedding_store CASCADE; INSERT INTO broken VALUES (100,
 sql(q{INSERT INTO sound VALUES (100, 'y')});
 $engine->is_settled('sound', 'a dropped target is no trouble to others');
 is(sql(q{SELECT disabled, ai.vectorizer_queue_pending(id) FROM ai.vectorizer WHERE name = 'broken'}), 't|1', 'its vectorizer is disabled');
+
+# A reload is enough for workers to follow the list of hosts.
+$engine->table('hosts');
+$engine->set('ai.allowed_hosts' => 'api.openai.com');
+sql(q{INSERT INTO hosts VALUES (1, 'a text')});
+ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'hosts' AND message ~ 'ai.allowed_hosts'}),
+	'a host that is not allowed any more is refused');
+$engine->set('ai.allowed_hosts' => '127.0.0.1');
+$engine->is_settled('hosts', 'and asked when it is allowed again');
 
 # A row that its target refuses does not hold up the others, and ends among the failed ones.
 $engine->table('picky', processing => 'ai.processing_default(max_attempts => 2)');

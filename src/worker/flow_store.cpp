@@ -1,0 +1,116 @@
+// See flow.hpp: storing.
+#include "pg/settings.hpp"
+#include "worker/ending.hpp"
+#include "worker/flow.hpp"
+#include "worker/places.hpp"
+#include "worker/store.hpp"
+
+namespace ai::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostStoredBytes = std::size_t{2} << 20;
+
+std::vector<RowPtr> Without(std::span<const RowPtr> rows, std::span<const RowPtr> others) {
+  std::vector<RowPtr> rest;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(rest), [&](const RowPtr& row) {
+    return std::find(others.begin(), others.end(), row) == others.end();
+  });
+  return rest;
+}
+
+}  // namespace
+
+void Flow::Store() {
+  for (auto& [id, lane] : lanes_) {
+    StoreLane(lane);
+  }
+}
+
+void Flow::StoreLane(Lane& lane) {
+  if (lane.store_after > clock_.Now()) {
+    return;
+  }
+  std::vector<RowPtr> rows;
+  rows.swap(lane.ready);
+  std::erase_if(rows, [](const RowPtr& row) { return row->over; });
+  for (std::size_t from = 0; from < rows.size();) {
+    std::size_t to = from;
+    for (std::size_t bytes = 0; to < rows.size() && bytes < kMostStoredBytes; ++to) {
+      bytes += rows[to]->bytes;
+    }
+    StoreSome(lane, std::span(rows).subspan(from, to - from));
+    transport().Drive();
+    from = to;
+  }
+}
+
+void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
+  std::vector<RowPtr> rows;
+  std::copy_if(some.begin(), some.end(), std::back_inserter(rows),
+               [](const RowPtr& row) { return !row->over; });
+  if (rows.empty()) {
+    return;
+  }
+  if (lane.store_after > clock_.Now()) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    return;
+  }
+  try {
+    const std::vector<RowPtr> later = StoreRows(lane, lease(), lease_, rows);
+    const std::vector<RowPtr> done = Without(rows, later);
+    tally_.rows_done += static_cast<std::int64_t>(done.size());
+    End(lane, done);
+    if (!later.empty()) {
+      GiveBackRows(lane, lease(), PlacesOf(later), kLocked);
+      End(lane, later);
+      look_ = true;
+    }
+    if (!done.empty()) {
+      lane.last_error.clear();
+    }
+    // What came for these rows meanwhile was passed over.
+    lane.changes = true;
+  } catch (const LostLease&) {
+    Guarded(lane, "writing", [&] {
+      const std::vector<RowPtr> held = StillHeld(lane, lease(), rows);
+      End(lane, Without(rows, held));
+      lane.ready.insert(lane.ready.end(), held.begin(), held.end());
+    });
+  } catch (const LostPlaces&) {
+    Drop(lane);
+  } catch (const pg::Error& error) {
+    OnStoreError(lane, rows, error);
+  }
+}
+
+void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error) {
+  if (pg::EndsProcess(error)) {
+    throw error;
+  }
+  if (pg::MeetsLock(error)) {
+    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+    lane.store_after = clock_.Now() + kLocked;
+    return;
+  }
+  const Failure failure = FailureOf(FailureClass::kTransient, error.what());
+  if (!pg::BlamesRow(error)) {
+    Drop(lane);
+    Rest(lane, "writing", failure);
+    return;
+  }
+  if (rows.size() > 1) {
+    StoreSome(lane, rows.first(rows.size() / 2));
+    StoreSome(lane, rows.subspan(rows.size() / 2));
+    return;
+  }
+  Count(failure);
+  Guarded(lane, "writing", [&] {
+    TryAgain(lane, lease(), rows, "writing", failure, milliseconds(pg::settings.retry_delay));
+  });
+  End(lane, rows);
+  look_ = true;
+}
+
+}  // namespace ai::worker

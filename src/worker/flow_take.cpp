@@ -1,0 +1,262 @@
+// See flow.hpp: looking and taking.
+#include <set>
+
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/settings.hpp"
+#include "worker/cut.hpp"
+#include "worker/ending.hpp"
+#include "worker/extension.hpp"
+#include "worker/flow.hpp"
+
+namespace ai::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostTaken = 4000;  // rows in one claim
+constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
+
+/// Never early: who looks before the time finds nothing.
+milliseconds RoundedUp(double count) {
+  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
+}
+
+/// Walks begin at the first change that is known.
+void NoteChange(Lane& lane, const Place& place) {
+  const BlockNumber block = ItemPointerGetBlockNumber(&place);
+  lane.walk_from = lane.changes ? std::min(lane.walk_from, block) : block;
+  lane.changes = true;
+  // It may be behind the walk that is under way: that is not the last one then.
+  lane.walk.found = true;
+}
+
+}  // namespace
+
+/// A change is first looked for where changes are added, which takes no time; then everywhere, but
+/// not more often than that is worth.
+void Flow::Look(bool whole) {
+  (whole ? look_at_whole_ : look_) = false;
+  const SteadyTime now = clock_.Now();
+  std::set<std::int32_t> seen;
+  std::vector<Lane*> outdated;
+  WorkTransaction transaction;
+  {
+    pg::Spi spi;
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Rows rows = spi.Execute(
+        "SELECT id, version, priority, first_change, retry_in_ms, whole "
+        "FROM ai._look_for_work($1)",
+        arguments);
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
+      Lane& lane = lanes_[id];
+      lane.id = id;
+      seen.insert(id);
+      const std::string version(pg::Utf8View(*rows.At(i, 1)));
+      if (version != lane.version) {
+        outdated.push_back(&lane);
+        lane.version = version;
+        lane.rests_until = {};
+      }
+      lane.priority = DatumGetInt32(*rows.At(i, 2));
+      if (const auto change = rows.At(i, 3)) {
+        NoteChange(lane, pg::TidAt(*change));
+      }
+      look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
+      const auto retry = rows.At(i, 4);
+      lane.next_retry =
+          retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
+    }
+  }
+  transaction.Commit();
+  if (whole) {
+    next_whole_look_ = clock_.Now() + kWholeLookRest * (clock_.Now() - now);
+  }
+  // Nothing of it is finished by the old definition, or for one who does not want it any more.
+  for (Lane* lane : outdated) {
+    Drop(*lane);
+  }
+  for (auto lane = lanes_.begin(); lane != lanes_.end();) {
+    if (seen.contains(lane->first)) {
+      ++lane;
+      continue;
+    }
+    Drop(lane->second);
+    lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
+  }
+}
+
+std::size_t Flow::SlotsFor(const Lane& lane) const {
+  const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
+  const std::size_t taken = in_flight_.size();
+  const std::size_t all = most > taken ? most - taken : 0;
+  if (lane.vectorizer == nullptr) {
+    return all;
+  }
+  if (lane.vectorizer->local_model() != nullptr) {
+    return local_.busy() ? 0 : 1;
+  }
+  const std::size_t own = lane.vectorizer->concurrency(most);
+  const std::size_t used = lane.in_flight + lane.delayed;
+  return std::min(all, own > used ? own - used : 0);
+}
+
+/// By priority, then the one that has the least under way, then the one whose turn was longest ago.
+bool Flow::Before(const Lane& left, const Lane& right) {
+  return std::tuple(-left.priority, left.in_flight, left.turn) <
+         std::tuple(-right.priority, right.in_flight, right.turn);
+}
+
+Lane* Flow::NextLane() {
+  const SteadyTime now = clock_.Now();
+  Lane* best = nullptr;
+  for (auto& [id, lane] : lanes_) {
+    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
+                     (lane.next_retry && *lane.next_retry <= now);
+    if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
+      continue;
+    }
+    if (best == nullptr || Before(lane, *best)) {
+      best = &lane;
+    }
+  }
+  return best;
+}
+
+void Flow::Take() {
+  if (look_) {
+    Look(false);
+  }
+  TakeAll();
+  if (look_at_whole_ && clock_.Now() >= next_whole_look_) {
+    Look(true);
+  }
+}
+
+void Flow::TakeAll() {
+  take_again_soon_ = false;
+  while (held_bytes_ < kMostHeldBytes) {
+    Lane* lane = NextLane();
+    if (lane == nullptr || take_again_soon_) {
+      return;
+    }
+    lane->turn = ++turns_;
+    TakeInto(*lane);
+    while (SendOne(*lane)) {
+    }
+  }
+}
+
+bool Flow::Load(Lane& lane) {
+  if (lane.vectorizer != nullptr) {
+    return true;
+  }
+  return Guarded(lane, "configuration", [&] {
+    WorkTransaction transaction;
+    {
+      pg::Spi spi;
+      lane.vectorizer = std::make_unique<Vectorizer>(spi, lane.id);
+    }
+    transaction.Commit();
+  });
+}
+
+void Flow::TakeInto(Lane& lane) {
+  if (!Load(lane)) {
+    return;
+  }
+  if (lane.owes_rows) {
+    Drop(lane);
+    lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
+    return;
+  }
+  const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
+  const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
+  Guarded(lane, "loading", [&] {
+    if (lane.unread.empty()) {
+      if (!TakeRows(lane, lease(), most, retries)) {
+        take_again_soon_ = true;
+        return;
+      }
+      look_ = look_ || retries;  // for the time of the next one
+    }
+    lane.route.reset();  // the key may be another one by now
+    if (!lane.unread.empty()) {
+      Accept(lane, ReadRows(lane, kMostReadBytes));
+    }
+  });
+}
+
+void Flow::Accept(Lane& lane, std::vector<Read> reads) {
+  std::vector<RowPtr> rows;
+  for (Read& read : reads) {
+    try {
+      rows.push_back(CutRow(*lane.vectorizer, read));
+    } catch (const ai::Error& error) {
+      if (error.code() == ErrorCode::kCancelled) {
+        throw;
+      }
+      const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
+      Count(failure);
+      const Place places[] = {read.place};
+      GiveUp(lane, lease(), places, "chunking", failure);
+    }
+  }
+  ReuseVectors(lane, rows);
+  for (const RowPtr& row : rows) {
+    held_bytes_ += row->bytes;
+    lane.held.push_back(row);
+    if (row->waiting == 0) {
+      lane.ready.push_back(row);
+    }
+    for (std::size_t i = 0; i < row->chunks.size(); ++i) {
+      const Chunk& chunk = row->chunks[i];
+      if (chunk.kept || chunk.vector) {
+        ++lane.usage.reused_chunks;
+      } else {
+        lane.unsent.push_back({row, i});
+      }
+    }
+  }
+}
+
+/// A chunk that moved within its row, or that another row has if that is wanted, has its vector
+/// already.
+void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
+  if (lane.vectorizer->column()) {
+    return;
+  }
+  std::vector<Place> places;
+  std::vector<policy::ContentHash> hashes;
+  for (const RowPtr& row : rows) {
+    if (row->waiting == 0 || (row->old_chunks == 0 && !lane.vectorizer->reuse())) {
+      continue;
+    }
+    places.push_back(row->place);
+    for (const Chunk& chunk : row->chunks) {
+      if (!chunk.kept) {
+        hashes.push_back(chunk.hash);
+      }
+    }
+  }
+  if (places.empty()) {
+    return;
+  }
+  std::map<policy::ContentHash, VectorOf> known;
+  for (auto& [hash, vector] : FindVectors(*lane.vectorizer, places, hashes)) {
+    known.emplace(hash, std::move(vector));
+  }
+  for (const RowPtr& row : rows) {
+    for (Chunk& chunk : row->chunks) {
+      const auto found = chunk.kept ? known.end() : known.find(chunk.hash);
+      if (found != known.end()) {
+        chunk.vector = found->second;
+        --row->waiting;
+      }
+    }
+  }
+}
+
+}  // namespace ai::worker
