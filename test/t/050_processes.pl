@@ -2,6 +2,7 @@
 # and that they are in nobody's way.
 use strict;
 use warnings FATAL => 'all';
+use EngineTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -24,7 +25,7 @@ sub sql { my ($statement, $database) = @_; return $node->safe_psql($database // 
 sub served_by
 {
 	my ($database, $coordinators, $workers, $name) = @_;
-	ok( $node->poll_query_until('template1', qq{
+	ok( EngineTest::poll_node($node, 'template1', qq{
 		SELECT count(*) FILTER (WHERE backend_type = 'ai coordinator'),
 		       count(*) FILTER (WHERE backend_type = 'ai worker' AND query <> '')
 		FROM pg_stat_activity WHERE datname = '$database' AND backend_type LIKE 'ai %'},
@@ -46,7 +47,7 @@ sub pid_of
 sub replaced
 {
 	my ($type, $pid, $database, $name) = @_;
-	ok( $node->poll_query_until('template1', qq{
+	ok( EngineTest::poll_node($node, 'template1', qq{
 		SELECT count(*) FILTER (WHERE pid = $pid) = 0 AND count(*) > 0 FROM pg_stat_activity
 		WHERE backend_type = '$type' AND coalesce(datname, '') = '$database'}), $name);
 	return;
@@ -228,7 +229,7 @@ for my $type ('ai worker', 'ai coordinator', 'ai launcher')
 	replaced($type, $pid, $type eq 'ai launcher' ? '' : 'postgres', "kill -9 of an $type: another one comes");
 	served('postgres', 'all are back');
 	served('second', 'in the other database too');
-	ok($node->poll_query_until('postgres',
+	ok(EngineTest::poll_node($node, 'postgres',
 		'SELECT attempts, lease IS NULL FROM ai._vectorizer_q_work_1 WHERE id = 5', '1|t'), 'rows are given back');
 }
 

@@ -368,7 +368,7 @@ takes_less(2, 'CREATE DATABASE ... TEMPLATE with a request under way', sub { sql
 release();
 foreach my $database (qw(one copied))
 {
-	ok($node->poll_query_until($database, 'SELECT count(*) = 1 FROM src_embedding_store'), "$database: goes on");
+	ok($engine->poll('SELECT count(*) = 1 FROM src_embedding_store', $database), "$database: goes on");
 }
 hang('two', q{INSERT INTO src VALUES (2, 'two')}, 'two');
 takes_less(2, 'DROP EXTENSION with a request under way', sub { sql('DROP EXTENSION ai CASCADE', 'two'); });
@@ -408,6 +408,7 @@ my @clients = map {
 	}
 	$pid;
 } 1 .. 4;
+END { local $?; append_to_file($stop, '') if defined $stop && !-e $stop; }
 my $kills = $long ? 30 : 3;
 foreach my $kill (1 .. $kills)
 {
@@ -415,7 +416,7 @@ foreach my $kill (1 .. $kills)
 	my @workers = $engine->workers;
 	my $victim = $workers[ rand @workers ];
 	kill 'KILL', $victim if $victim;
-	ok($node->poll_query_until('postgres', q{SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}),
+	ok($engine->poll(q{SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}),
 		"kill -9 number $kill of $kills: workers are back");
 }
 append_to_file($stop, '');

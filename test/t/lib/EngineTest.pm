@@ -68,8 +68,22 @@ sub sql
 
 sub poll
 {
-	my ($self, $query, $expected) = @_;
-	return $self->{node}->poll_query_until('postgres', $query, $expected // 't');
+	my ($self, $query, $database) = @_;
+	return poll_node($self->{node}, $database // 'postgres', $query);
+}
+
+# Waits for an answer through crashes of the server: psql may be gone before it was told the query,
+# which IPC::Run dies of.
+sub poll_node
+{
+	my ($node, $database, $query, $expected) = @_;
+	foreach (1 .. 1000)
+	{
+		my $answered;
+		return $answered if eval { $answered = $node->poll_query_until($database, $query, $expected // 't'); 1 };
+		die $@ if $@ !~ /Broken pipe/;
+	}
+	return 0;
 }
 
 # Changes settings for the running processes.
