@@ -2,6 +2,7 @@
 
 #include "pg/queue_batch.hpp"
 #include "worker/ddl_hooks.hpp"
+#include "worker/job_waiters.hpp"
 #include "worker/launcher.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
@@ -13,6 +14,7 @@ void InstallEngine() {
     return;
   }
   InstallSharedState();
+  InstallJobWaiters();
   InstallDdlHooks();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();

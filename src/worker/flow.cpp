@@ -104,7 +104,11 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
-    RecordError(lane.id, lease_, step, failure);
+    if (lane.jobs) {
+      NoteJobError(lane, failure);
+    } else {
+      RecordError(lane.id, lease_, step, failure);
+    }
   }
 }
 
@@ -126,6 +130,7 @@ void Flow::Forget(Lane& lane) {
   lane.in_flight = lane.delayed = 0;
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
+  lane.strays.clear();
   lane.unsent.clear();
   lane.ready.clear();
   lane.route.reset();

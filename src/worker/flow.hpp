@@ -16,6 +16,7 @@
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
+#include "worker/job_source.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
@@ -29,6 +30,12 @@ inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
 
 inline Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
+}
+
+/// Never early: who looks before the time finds nothing.
+inline std::chrono::milliseconds RoundedUp(double milliseconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(milliseconds, 0.0, 1e9)) +
+                                   1);
 }
 
 class Flow {
@@ -59,6 +66,11 @@ class Flow {
 
   // Looking and taking.
   void Look(bool whole);
+  void LookForJobs(pg::Spi& spi);
+  void ForgetIdleJobs();
+  Lane& LaneOf(const JobGroup& group);
+  void LoadJobs(Lane& lane, pg::Spi& spi);
+  void NoteJobError(Lane& lane, const Failure& failure);
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
@@ -108,6 +120,9 @@ class Flow {
   SystemRandom random_;
   pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
+  std::map<JobGroup, std::int32_t> groups_;  // which lane each has
+  std::int32_t last_group_ = 0;
+  std::unique_ptr<JobStatements> job_statements_;
   std::map<std::string, policy::EndpointGate> gates_;
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;

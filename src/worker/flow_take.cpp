@@ -17,11 +17,6 @@ constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
 
-/// Never early: who looks before the time finds nothing.
-milliseconds RoundedUp(double count) {
-  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
-}
-
 /// Walks begin at the first change that is known.
 void NoteChange(Lane& lane, const Place& place) {
   const BlockNumber block = ItemPointerGetBlockNumber(&place);
@@ -68,6 +63,9 @@ void Flow::Look(bool whole) {
       lane.next_retry =
           retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
     }
+    if (!whole) {
+      LookForJobs(spi);
+    }
   }
   transaction.Commit();
   if (whole) {
@@ -78,13 +76,14 @@ void Flow::Look(bool whole) {
     Drop(*lane);
   }
   for (auto lane = lanes_.begin(); lane != lanes_.end();) {
-    if (seen.contains(lane->first)) {
+    if (lane->second.jobs || seen.contains(lane->first)) {
       ++lane;
       continue;
     }
     Drop(lane->second);
     lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
   }
+  ForgetIdleJobs();
 }
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
@@ -149,17 +148,21 @@ void Flow::TakeAll() {
 }
 
 bool Flow::Load(Lane& lane) {
-  if (lane.vectorizer != nullptr) {
-    return true;
+  if (lane.vectorizer == nullptr) {
+    Guarded(lane, "configuration", [&] {
+      WorkTransaction transaction;
+      {
+        pg::Spi spi;
+        if (lane.jobs) {
+          LoadJobs(lane, spi);
+        } else {
+          lane.vectorizer = std::make_unique<Vectorizer>(spi, lane.id);
+        }
+      }
+      transaction.Commit();
+    });
   }
-  return Guarded(lane, "configuration", [&] {
-    WorkTransaction transaction;
-    {
-      pg::Spi spi;
-      lane.vectorizer = std::make_unique<Vectorizer>(spi, lane.id);
-    }
-    transaction.Commit();
-  });
+  return lane.vectorizer != nullptr;
 }
 
 void Flow::TakeInto(Lane& lane) {

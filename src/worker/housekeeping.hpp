@@ -7,11 +7,12 @@
 
 namespace ai::worker {
 
-/// Gives back the rows of all processes but these: ids of worker processes, as the text of a
-/// uuid[]. Returns whether there were any.
+/// Gives back the rows and jobs of all processes but these: ids of worker processes, as the text of
+/// a uuid[]. Returns whether there were any.
 bool ReclaimRows(const std::string& live);
 
-/// Removes old rows about worker processes that are gone, and old errors, some of them each time.
+/// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
+/// each time.
 void PruneHistory(const std::string& live);
 
 }  // namespace ai::worker

@@ -12,6 +12,7 @@
 #include "core/policy/content_hash.hpp"
 #include "core/provider/embeddings.hpp"
 #include "pg/postgres.hpp"
+#include "worker/job_group.hpp"
 
 namespace ai::worker {
 
@@ -34,6 +35,8 @@ struct Read {
   std::optional<std::string> text;
   std::vector<std::optional<std::string>> columns;                       // of the template
   std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks;  // by their numbers
+  Uuid job = {};                                                         // if it is one
+  policy::ContentHash hash = {};                                         // of a job's text
 };
 
 struct Chunk {
@@ -49,9 +52,10 @@ struct Row {
   std::int32_t attempts = 0;
   std::size_t old_chunks = 0;  // in the target, when it was read
   std::vector<Chunk> chunks = {};
-  std::size_t waiting = 0;  // chunks without a vector
-  std::size_t bytes = 0;    // of memory, about
-  bool over = false;        // given up: what comes for it is ignored
+  std::size_t waiting = 0;      // chunks without a vector
+  std::size_t bytes = 0;        // of memory, about
+  bool over = false;            // given up: what comes for it is ignored
+  std::vector<Uuid> jobs = {};  // that have this text, if it is not a row of a vectorizer
 };
 
 using RowPtr = std::shared_ptr<Row>;

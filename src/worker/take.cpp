@@ -93,18 +93,6 @@ void ReadOldChunks(Vectorizer& vectorizer, pg::Spi& spi, std::vector<Read>& read
   }
 }
 
-/// Those of places that are not among the reads.
-std::vector<Place> Without(const std::vector<Place>& places, const std::vector<Read>& reads) {
-  std::set<Place, PlaceOrder> done;
-  for (const Read& read : reads) {
-    done.insert(read.place);
-  }
-  std::vector<Place> rest;
-  std::copy_if(places.begin(), places.end(), std::back_inserter(rest),
-               [&](const Place& place) { return !done.contains(place); });
-  return rest;
-}
-
 }  // namespace
 
 bool Vectorizer::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
@@ -153,7 +141,7 @@ std::vector<Read> Vectorizer::ReadTaken(Lane& lane, Datum /*lease*/, std::size_t
   }
   transaction.Commit();
   // Rows that are not in the table of work any more are with somebody else by now.
-  lane.unread = all ? std::vector<Place>() : Without(lane.unread, reads);
+  lane.unread = all ? std::vector<Place>() : NotRead(lane.unread, reads);
   return reads;
 }
 

@@ -1,0 +1,118 @@
+-- What the background processes do to jobs as a whole. Only they call these; what a worker does to
+-- single jobs is in src/worker/job_statements.cpp.
+
+-- What there is to do, one row for each role and configuration: a few steps through two indexes for
+-- each, whatever the number of jobs. Jobs of roles that are gone stay where they are.
+CREATE FUNCTION ai._look_for_jobs(OUT created_by oid, OUT config_key uuid, OUT priority int4,
+                                  OUT retry_in_ms float8) RETURNS SETOF record
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH RECURSIVE pending AS (
+        (SELECT j.created_by::oid, j.config_key, j.priority FROM ai.embedding_jobs j
+         WHERE j.status = 'pending' ORDER BY j.created_by, j.config_key, j.priority DESC LIMIT 1)
+        UNION ALL
+        SELECT n.* FROM pending p CROSS JOIN LATERAL (
+            SELECT j.created_by::oid, j.config_key, j.priority FROM ai.embedding_jobs j
+            WHERE j.status = 'pending'
+              AND (j.created_by::oid, j.config_key) > (p.created_by, p.config_key)
+            ORDER BY j.created_by, j.config_key, j.priority DESC LIMIT 1) n
+    ), retrying AS (
+        (SELECT j.created_by::oid, j.config_key, j.retry_at FROM ai.embedding_jobs j
+         WHERE j.status = 'retrying' ORDER BY j.created_by, j.config_key, j.retry_at LIMIT 1)
+        UNION ALL
+        SELECT n.* FROM retrying p CROSS JOIN LATERAL (
+            SELECT j.created_by::oid, j.config_key, j.retry_at FROM ai.embedding_jobs j
+            WHERE j.status = 'retrying'
+              AND (j.created_by::oid, j.config_key) > (p.created_by, p.config_key)
+            ORDER BY j.created_by, j.config_key, j.retry_at LIMIT 1) n
+    )
+    SELECT g.created_by, g.config_key, max(g.priority),
+        extract(epoch FROM min(g.retry_at) - now()) * 1000
+    FROM (SELECT p.created_by, p.config_key, ai._priority_number(p.priority) AS priority,
+              NULL AS retry_at FROM pending p
+          UNION ALL
+          SELECT r.created_by, r.config_key, NULL, r.retry_at FROM retrying r) g
+    WHERE EXISTS (SELECT FROM pg_authid a WHERE a.oid = g.created_by)
+    GROUP BY g.created_by, g.config_key
+    $$;
+COMMENT ON FUNCTION ai._look_for_jobs() IS
+    'roles and configurations that have jobs to do: the highest priority among them, null if none is '
+    'pending, and when the next one is to be tried again';
+
+-- The jobs of worker processes that are gone. The attempt was charged when it began, so a job that
+-- kills workers is given up in the end.
+CREATE FUNCTION ai._embedding_jobs_reclaim(live uuid[], lock_timeout interval, OUT lease uuid,
+        OUT given_back bigint, OUT given_up bigint) RETURNS SETOF record
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH lost AS (
+        SELECT j.id, j.worker_id FROM ai.embedding_jobs j
+        WHERE j.status = 'processing' AND (j.worker_id <> ALL (live) OR EXISTS (
+            SELECT FROM ai.vectorizer_worker_process p
+            WHERE p.id = j.worker_id AND p.last_heartbeat < clock_timestamp() - lock_timeout))
+        FOR UPDATE SKIP LOCKED
+    ), ended AS (
+        UPDATE ai.embedding_jobs j
+        SET status = CASE WHEN j.attempts < j.max_attempts THEN 'pending'::ai.job_status
+                     ELSE 'failed' END,
+            completed_at = CASE WHEN j.attempts < j.max_attempts THEN NULL ELSE now() END,
+            error_message = 'the worker process that had taken it is gone'
+        FROM lost l WHERE j.id = l.id
+        RETURNING j.*
+    ), letters AS (
+        INSERT INTO ai.embedding_job_failures
+        SELECT e.id, e.embedding_model, e.text_hash, 'worker', 'reclaimed', e.error_message,
+            e.attempts, e.worker_id, e.created_by, now()
+        FROM ended e WHERE e.status = 'failed'
+    ), told AS (
+        SELECT count(ai._embedding_job_tell(e.notify_channel, e.id, e.status)) FROM ended e
+        WHERE e.status = 'failed'
+    )
+    SELECT e.worker_id, count(*) FILTER (WHERE e.status = 'pending'),
+        count(*) FILTER (WHERE e.status = 'failed')
+    FROM ended e, told GROUP BY e.worker_id
+    $$;
+COMMENT ON FUNCTION ai._embedding_jobs_reclaim(uuid[], interval) IS
+    'gives back the jobs of worker processes that are gone; a row for each of these processes';
+
+-- Some at a time, so that nobody waits for it.
+CREATE FUNCTION ai._embedding_jobs_prune(retention interval, most int4) RETURNS bigint
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH gone AS (
+        DELETE FROM ai.embedding_jobs WHERE ctid = ANY (ARRAY(
+            SELECT j.ctid FROM ai.embedding_jobs j
+            WHERE j.status IN ('completed', 'cancelled') AND j.completed_at < now() - retention
+            ORDER BY j.completed_at LIMIT most FOR UPDATE SKIP LOCKED))
+        RETURNING 1)
+    SELECT count(*) FROM gone
+    $$;
+COMMENT ON FUNCTION ai._embedding_jobs_prune(interval, int4) IS
+    'removes jobs that were completed or cancelled longer ago than this; returns how many';
+
+CREATE FUNCTION ai._embedding_job_count(created_by oid, model text, jobs bigint, requests bigint,
+        input_tokens bigint, sent_texts bigint, reused_jobs bigint, truncated_texts bigint)
+    RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    INSERT INTO ai.embedding_job_usage AS u VALUES (created_by, model, current_date, requests,
+        input_tokens, jobs, sent_texts, reused_jobs, truncated_texts)
+    ON CONFLICT ON CONSTRAINT embedding_job_usage_pkey DO UPDATE SET
+        requests = u.requests + excluded.requests,
+        input_tokens = u.input_tokens + excluded.input_tokens,
+        jobs = u.jobs + excluded.jobs,
+        sent_texts = u.sent_texts + excluded.sent_texts,
+        reused_jobs = u.reused_jobs + excluded.reused_jobs,
+        truncated_texts = u.truncated_texts + excluded.truncated_texts
+    $$;
+COMMENT ON FUNCTION ai._embedding_job_count(oid, text, bigint, bigint, bigint, bigint, bigint,
+                                            bigint) IS
+    'adds to the usage of a role''s jobs';
+
+REVOKE ALL ON FUNCTION ai._look_for_jobs(), ai._embedding_jobs_reclaim(uuid[], interval),
+    ai._embedding_jobs_prune(interval, int4),
+    ai._embedding_job_count(oid, text, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;

@@ -1,0 +1,112 @@
+#include "worker/job_statements.hpp"
+
+namespace ai::worker {
+namespace {
+
+constexpr const char* kDue =
+    "UPDATE ai.embedding_jobs SET status = 'pending', retry_at = NULL WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'retrying' AND j.retry_at <= now() "
+    "ORDER BY j.retry_at LIMIT $3 FOR UPDATE SKIP LOCKED))";
+
+// A text that is at work already is passed over: it has its vector when that is done. Claims come
+// one by one, so nobody can have begun with it since this statement's snapshot was taken.
+constexpr const char* kClaim =
+    "WITH next AS MATERIALIZED (SELECT j.ctid AS place FROM ai.embedding_jobs j "
+    "WHERE j.created_by = $1 AND j.config_key = $2 AND j.status = 'pending' "
+    "AND NOT EXISTS (SELECT FROM ai.embedding_jobs p WHERE p.created_by = $1 "
+    "AND p.config_key = $2 AND p.text_hash = j.text_hash AND p.status = 'processing') "
+    "ORDER BY j.priority DESC, j.created_at LIMIT $3 FOR UPDATE OF j SKIP LOCKED), "
+    "taken AS (UPDATE ai.embedding_jobs j SET status = 'processing', started_at = now(), "
+    "worker_id = $4, worker_version = $5, attempts = j.attempts + 1 "
+    "WHERE j.ctid = ANY (ARRAY(SELECT n.place FROM next n)) "
+    "RETURNING j.ctid AS place, j.priority, j.created_at) "
+    "SELECT array_agg(t.place ORDER BY t.priority DESC, t.created_at, t.place) FROM taken t";
+
+constexpr const char* kReuse =
+    "WITH known AS MATERIALIZED (SELECT p.place, d.* FROM (SELECT ai._oldest_reused() AS time) o, "
+    "unnest($1) AS p (place), "
+    "LATERAL (SELECT j.text_hash FROM ai.embedding_jobs j WHERE j.ctid = p.place OFFSET 0) t, "
+    "LATERAL (SELECT d.id AS origin, d.embedding_vector, d.embedding_dimensions, d.embedded_at "
+    "FROM ai.embedding_jobs d WHERE d.created_by = $2 AND d.config_key = $3 "
+    "AND d.text_hash = t.text_hash AND d.status = 'completed' AND d.embedded_at > o.time "
+    "ORDER BY d.embedded_at DESC LIMIT 1) d) "
+    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = clock_timestamp(), "
+    "embedding_vector = k.embedding_vector, embedding_dimensions = k.embedding_dimensions, "
+    "embedded_at = k.embedded_at, reused_from = k.origin, processing_time_ms = 0, "
+    "error_message = NULL FROM known k WHERE j.ctid = k.place "
+    "RETURNING k.place, j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
+
+constexpr const char* kRead =
+    "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
+    "decode(j.text_hash, 'hex'), j.input_text FROM ai.embedding_jobs j WHERE j.ctid = p.place "
+    "AND j.status = 'processing' AND j.worker_id = $2 AND j.created_by = $3 AND j.config_key = $4 "
+    "OFFSET 0) j";
+
+// Jobs that a user has just locked, to cancel them for one, are passed over here and below.
+constexpr const char* kStore =
+    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = clock_timestamp(), "
+    "embedded_at = clock_timestamp(), embedding_vector = m.embedding, "
+    "embedding_dimensions = $4, error_message = NULL, processing_time_ms = "
+    "extract(epoch FROM clock_timestamp() - j.started_at)::float8 * 1000 "
+    "FROM (SELECT k.ctid AS place, c.embedding FROM (SELECT unnest($1) AS id, "
+    "unnest($2) AS embedding) c, ai.embedding_jobs k WHERE k.id = c.id "
+    "AND k.status = 'processing' AND k.worker_id = $3 FOR UPDATE OF k SKIP LOCKED) m "
+    "WHERE j.ctid = m.place "
+    "RETURNING j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
+
+constexpr const char* kGiveBack =
+    "UPDATE ai.embedding_jobs j SET status = CASE WHEN $3 > interval '0' "
+    "THEN 'retrying'::ai.job_status ELSE 'pending' END, attempts = j.attempts - 1, "
+    "retry_at = CASE WHEN $3 > interval '0' THEN now() + $3 END, started_at = NULL "
+    "WHERE j.id = ANY (ARRAY(SELECT k.id FROM ai.embedding_jobs k WHERE k.id = ANY ($1) "
+    "AND k.status = 'processing' AND k.worker_id = $2 FOR UPDATE SKIP LOCKED)) RETURNING j.id";
+
+constexpr const char* kGiveBackAll =
+    "UPDATE ai.embedding_jobs SET status = 'pending', attempts = attempts - 1, started_at = NULL "
+    "WHERE created_by = $1 AND config_key = $2 AND status = 'processing' AND worker_id = $3";
+
+constexpr const char* kFail =
+    "WITH held AS MATERIALIZED (SELECT k.id, $7 OR k.attempts >= k.max_attempts AS over "
+    "FROM ai.embedding_jobs k WHERE k.id = ANY ($1) "
+    "AND k.status = 'processing' AND k.worker_id = $2 FOR UPDATE SKIP LOCKED), "
+    "ended AS (UPDATE ai.embedding_jobs j SET error_message = $4, "
+    "status = CASE WHEN h.over THEN 'failed'::ai.job_status ELSE 'retrying' END, "
+    "completed_at = CASE WHEN h.over THEN now() END, processing_time_ms = "
+    "extract(epoch FROM clock_timestamp() - j.started_at)::float8 * 1000, "
+    "retry_at = CASE WHEN NOT h.over THEN now() + "
+    "least($3 * power(2, least(j.attempts - 1, 20)), interval '5 minutes') END "
+    "FROM held h WHERE j.id = h.id RETURNING j.*), "
+    "letters AS (INSERT INTO ai.embedding_job_failures SELECT e.id, e.embedding_model, "
+    "e.text_hash, $5, $6, $4, e.attempts, e.worker_id, e.created_by, now() "
+    "FROM ended e WHERE e.status = 'failed' ON CONFLICT (job_id) DO UPDATE SET "
+    "step = excluded.step, class = excluded.class, error_message = excluded.error_message, "
+    "attempts = excluded.attempts, worker_id = excluded.worker_id, failed_at = now()) "
+    "SELECT e.id, e.status = 'failed', CASE WHEN e.status = 'failed' THEN "
+    "ai._embedding_job_tell(e.notify_channel, e.id, e.status) END FROM ended e";
+
+constexpr const char* kHeld =
+    "SELECT id FROM ai.embedding_jobs WHERE id = ANY ($1) AND status = 'processing' "
+    "AND worker_id = $2";
+
+constexpr const char* kNote =
+    "UPDATE ai.embedding_jobs SET error_message = $3 WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'pending' ORDER BY j.priority DESC, j.created_at LIMIT 100 "
+    "FOR UPDATE SKIP LOCKED))";
+
+}  // namespace
+
+JobStatements::JobStatements(Oid vector_array)
+    : due(kDue, {OIDOID, UUIDOID, INT8OID}),
+      claim(kClaim, {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID}),
+      reuse(kReuse, {TIDARRAYOID, OIDOID, UUIDOID}),
+      read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID}),
+      store(kStore, {UUIDARRAYOID, vector_array, UUIDOID, INT4OID}),
+      give_back(kGiveBack, {UUIDARRAYOID, UUIDOID, INTERVALOID}),
+      give_back_all(kGiveBackAll, {OIDOID, UUIDOID, UUIDOID}),
+      fail(kFail, {UUIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID}),
+      held(kHeld, {UUIDARRAYOID, UUIDOID}),
+      note(kNote, {OIDOID, UUIDOID, TEXTOID}) {}
+
+}  // namespace ai::worker

@@ -1,0 +1,35 @@
+// Sessions that wait for a job, in shared memory: whoever ends one wakes those, and nobody else.
+//
+// A session notes what it waits for before it looks at the job; a worker looks who waits after its
+// commit. So one of the two sees the other.
+#pragma once
+
+#include <span>
+
+#include "worker/job_group.hpp"
+
+namespace ai::worker {
+
+/// Asks for the shared memory. Called when the library is preloaded.
+void InstallJobWaiters();
+
+/// Wakes those who wait for one of these jobs of this process's database. After the commit.
+void WakeJobWaiters(std::span<const Uuid> jobs) noexcept;
+
+/// All who wait for a job of this process's database.
+void WakeAllJobWaiters() noexcept;
+
+/// A job was ended by the current transaction of a session: its commit wakes all of them.
+void NoteJobsEnded() noexcept;
+
+/// While it lives, this session's latch is set when the job ends.
+class JobWaiter final {
+ public:
+  /// INVARIANT: the library was preloaded.
+  explicit JobWaiter(const Uuid& job) noexcept;
+  ~JobWaiter();
+  JobWaiter(const JobWaiter&) = delete;
+  JobWaiter& operator=(const JobWaiter&) = delete;
+};
+
+}  // namespace ai::worker
