@@ -24,17 +24,35 @@ CREATE FUNCTION ai._priority_number(priority ai.job_priority) RETURNS int4
 COMMENT ON FUNCTION ai._priority_number(ai.job_priority) IS
     'a priority as a number that compares with the priorities of vectorizers';
 
+CREATE FUNCTION ai._new_job_id() RETURNS uuid
+    LANGUAGE c VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_new_job_id';
+COMMENT ON FUNCTION ai._new_job_id() IS 'a new uuid of version 7: in the order of time, then random';
+
+CREATE FUNCTION ai._first_job_id(at timestamptz) RETURNS uuid
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0')
+            || '00000000000000000000')::uuid
+    $$;
+COMMENT ON FUNCTION ai._first_job_id(timestamptz) IS
+    'uuid that comes before those of all jobs that were made from a time on';
+
+-- The primary key is in the order of time, too: so there is no index on created_at, which would cost
+-- each change of a job.
+--
 -- INVARIANT: only the owner of the extension and workers write here. A job that is processing is
 -- with the worker process worker_id; nobody else's writes count.
 CREATE TABLE ai.embedding_jobs (
-    id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    id                   uuid PRIMARY KEY DEFAULT ai._new_job_id(),
     status               ai.job_status NOT NULL DEFAULT 'pending',
     priority             ai.job_priority NOT NULL DEFAULT 'normal',
     embedding_model      text NOT NULL,
     embedding_config     jsonb NOT NULL,
     config_key           uuid NOT NULL,
     input_text           text NOT NULL,
-    text_hash            text NOT NULL,
+    text_hash            text COLLATE "C" NOT NULL,
     attempts             int4 NOT NULL DEFAULT 0,
     max_attempts         int4 NOT NULL DEFAULT 3,
     created_at           timestamptz NOT NULL DEFAULT now(),
@@ -83,15 +101,13 @@ CREATE INDEX embedding_jobs_pending ON ai.embedding_jobs
     (created_by, config_key, priority DESC, created_at) WHERE status = 'pending';
 CREATE INDEX embedding_jobs_retrying ON ai.embedding_jobs
     (created_by, config_key, retry_at) WHERE status = 'retrying';
--- The same text at work, and done.
-CREATE INDEX embedding_jobs_processing ON ai.embedding_jobs
-    (created_by, config_key, text_hash) WHERE status = 'processing';
-CREATE INDEX embedding_jobs_completed ON ai.embedding_jobs
-    (created_by, config_key, text_hash, embedded_at) WHERE status = 'completed';
--- What is removed in time, and what was done of late.
+-- The same text, at work or done: first the one at work, then the newest.
+CREATE INDEX embedding_jobs_text ON ai.embedding_jobs
+    (text_hash, config_key, created_by, status, embedded_at DESC)
+    WHERE status IN ('processing', 'completed');
+-- What is removed in time.
 CREATE INDEX embedding_jobs_ended ON ai.embedding_jobs
     (completed_at) WHERE status IN ('completed', 'cancelled');
-CREATE INDEX embedding_jobs_created_at ON ai.embedding_jobs (created_at);
 
 CREATE TABLE ai.embedding_job_failures (
     job_id          uuid PRIMARY KEY,

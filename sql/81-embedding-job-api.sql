@@ -1,12 +1,12 @@
 -- What users do with embedding jobs. Names of arguments are those of a JSON body, so that PostgREST
 -- offers the functions as they are (doc/rest.md).
 
-CREATE FUNCTION ai._embedding_job_notify() RETURNS void
+CREATE FUNCTION ai._embedding_jobs_changing() RETURNS void
     LANGUAGE c VOLATILE
-    AS 'MODULE_PATHNAME', 'ai_embedding_job_notify';
-COMMENT ON FUNCTION ai._embedding_job_notify() IS
-    'lets the commit of this transaction wake the workers, and those who wait for jobs';
-REVOKE ALL ON FUNCTION ai._embedding_job_notify() FROM PUBLIC;
+    AS 'MODULE_PATHNAME', 'ai_embedding_jobs_changing';
+COMMENT ON FUNCTION ai._embedding_jobs_changing() IS
+    'tells workers that this transaction locks jobs; its commit wakes those who wait for jobs';
+REVOKE ALL ON FUNCTION ai._embedding_jobs_changing() FROM PUBLIC;
 
 CREATE FUNCTION ai._hash_key(value text) RETURNS uuid
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -70,6 +70,7 @@ CREATE FUNCTION ai._create_embedding_job(caller oid, input_texts text[], embeddi
     RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
+    SET jit = off
     SET enable_seqscan = off
     SET enable_bitmapscan = off
     SET enable_hashjoin = off
@@ -97,8 +98,8 @@ BEGIN
         SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
         FROM ai.embedding_jobs j
         WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
-          AND j.status = 'completed' AND j.embedded_at > oldest
-        ORDER BY j.embedded_at DESC LIMIT 1) d ON true
+          AND j.status = 'completed'
+        ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
     ORDER BY t.place
     RETURNING id, status LOOP
         RETURN NEXT job.id;
@@ -159,8 +160,8 @@ CREATE FUNCTION ai.list_embedding_jobs(status ai.job_status DEFAULT NULL,
     SELECT * FROM ai.embedding_jobs j
     WHERE (list_embedding_jobs.status IS NULL OR j.status = list_embedding_jobs.status)
       AND (list_embedding_jobs.priority IS NULL OR j.priority = list_embedding_jobs.priority)
-      AND (before IS NULL OR j.created_at < before)
-    ORDER BY j.created_at DESC, j.id
+      AND (before IS NULL OR j.id < ai._first_job_id(before))
+    ORDER BY j.id DESC
     LIMIT max_rows
     $$;
 COMMENT ON FUNCTION ai.list_embedding_jobs(ai.job_status, ai.job_priority, int4, timestamptz) IS
@@ -176,6 +177,7 @@ CREATE FUNCTION ai._embedding_job_get(caller oid, job_id uuid, action text)
 DECLARE
     job ai.embedding_jobs;
 BEGIN
+    PERFORM ai._embedding_jobs_changing();
     SELECT * INTO job FROM ai.embedding_jobs j WHERE j.id = job_id FOR UPDATE;
     IF FOUND AND pg_has_role(caller, job.created_by, 'USAGE') THEN
         RETURN job;
@@ -206,7 +208,6 @@ BEGIN
     WHERE j.id = job.id;
     DELETE FROM ai.embedding_job_failures f WHERE f.job_id = job.id;
     PERFORM ai._embedding_job_tell(job.notify_channel, job.id, 'cancelled');
-    PERFORM ai._embedding_job_notify();
     RETURN true;
 END
 $$;

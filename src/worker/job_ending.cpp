@@ -7,7 +7,6 @@
 #include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/job_source.hpp"
-#include "worker/job_waiters.hpp"
 
 namespace ai::worker {
 namespace {
@@ -25,7 +24,9 @@ Datum UuidsDatum(std::span<const Uuid> uuids) {
 std::vector<Uuid> JobsOf(std::span<const RowPtr> rows) {
   std::vector<Uuid> jobs;
   for (const RowPtr& row : rows) {
-    jobs.insert(jobs.end(), row->jobs.begin(), row->jobs.end());
+    for (const Job& job : row->jobs) {
+      jobs.push_back(job.id);
+    }
   }
   return jobs;
 }
@@ -43,23 +44,32 @@ std::vector<Uuid> UuidsFrom(const pg::Rows& rows) {
 std::vector<RowPtr> JobSource::Store(Lane& lane, Datum lease, const std::string& /*lease_text*/,
                                      std::span<const RowPtr> rows) {
   const std::vector<Uuid> jobs = JobsOf(rows);
+  std::vector<Datum> places;
   std::vector<Datum> vectors;
   for (const RowPtr& row : rows) {
     const Datum vector = pg::VectorDatum(row->chunks[0].vector.view());
-    vectors.insert(vectors.end(), row->jobs.size(), vector);
+    for (const Job& job : row->jobs) {
+      places.push_back(pg::TidDatum(&job.place));
+      vectors.push_back(vector);
+    }
   }
+  pg::Statement& store = MindLocks() ? statements_.store_unlocked : statements_.store;
   std::vector<Uuid> done;
-  WorkTransaction transaction;
-  {
-    pg::Spi spi;
-    const pg::Rows stored = statements_.store.Execute(
-        spi, {UuidsDatum(jobs), pg::ArrayDatum(vector_type, vectors), lease,
-              Int32GetDatum(static_cast<std::int32_t>(dimensions()))});
-    done = UuidsFrom(stored);
-    NoteStrays(lane, spi, lease, jobs, stored);
-    Count(spi, done.size(), lane.usage);
-  }
-  transaction.Commit();
+  WatchForLocks([&] {
+    WorkTransaction transaction;
+    {
+      pg::Spi spi;
+      const pg::Rows stored =
+          store.Execute(spi, {UuidsDatum(jobs), pg::ArrayDatum(TIDOID, places),
+                              pg::ArrayDatum(vector_type, vectors), lease,
+                              Int32GetDatum(static_cast<std::int32_t>(dimensions())),
+                              TimestampTzGetDatum(GetCurrentTimestamp())});
+      done = UuidsFrom(stored);
+      NoteStrays(lane, spi, lease, jobs, stored);
+      Count(spi, done.size(), lane.usage);
+    }
+    transaction.Commit();
+  });
   lane.usage = {};
   WakeJobWaiters(done);
   return {};

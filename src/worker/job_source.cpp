@@ -6,8 +6,8 @@
 
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/settings.hpp"
 #include "worker/extension.hpp"
-#include "worker/job_waiters.hpp"
 #include "worker/places.hpp"
 
 namespace ai::worker {
@@ -25,6 +25,15 @@ Oid JobTable() {
 
 Datum SizeDatum(std::size_t size) {
   return Int64GetDatum(static_cast<std::int64_t>(size));
+}
+
+/// Vectors that were made before that are too old to be used again.
+Datum OldestReused() {
+  const std::int64_t seconds = pg::settings.cache_ttl;
+  const TimestampTz now = GetCurrentTransactionStartTimestamp();
+  return TimestampTzGetDatum(seconds < 0    ? DT_NOBEGIN
+                             : seconds == 0 ? DT_NOEND
+                                            : now - seconds * USECS_PER_SEC);
 }
 
 Read ReadJob(const pg::Rows& rows, std::uint64_t row) {
@@ -84,8 +93,7 @@ bool JobSource::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
       lane.changes = lane.changes || due.count() > 0;
     }
     if (lane.changes) {
-      Claim(lane, spi, lease, most);
-      answered = Answer(lane, spi);
+      WatchForLocks([&] { answered = Claim(lane, spi, lease, most); });
     }
   }
   transaction.Commit();
@@ -93,31 +101,21 @@ bool JobSource::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
   return true;
 }
 
-void JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
+/// Returns those that were completed at once, because their text has a vector already.
+std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
+  pg::Statement& claim = MindLocks() ? statements_.claim_unlocked : statements_.claim;
   const pg::Rows rows =
-      statements_.claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config),
-                                      SizeDatum(most), lease, pg::TextDatum(LibraryVersion())});
-  if (const auto places = rows.At(0, 0)) {
-    lane.unread = pg::TidArray(*places);
-  }
-  lane.changes = lane.unread.size() >= most;
-}
-
-/// Completes those that were just taken and whose text has a vector already. Returns which.
-std::vector<Uuid> JobSource::Answer(Lane& lane, pg::Spi& spi) {
+      claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most),
+                          lease, pg::TextDatum(LibraryVersion()), OldestReused()});
   std::vector<Uuid> answered;
-  if (lane.unread.empty()) {
-    return answered;
-  }
-  const Datum places = PlacesDatum(lane.unread);
-  const pg::Rows rows = statements_.reuse.Execute(
-      spi, {places, ObjectIdGetDatum(group_.role), UuidDatum(group_.config)});
-  PlaceSet known;
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
-    known.insert(pg::TidAt(*rows.At(i, 0)));
-    answered.push_back(UuidAt(*rows.At(i, 1)));
+    if (DatumGetBool(*rows.At(i, 2))) {
+      answered.push_back(UuidAt(*rows.At(i, 1)));
+    } else {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
   }
-  std::erase_if(lane.unread, [&](const Place& place) { return known.contains(place); });
+  lane.changes = rows.count() >= most;
   if (!answered.empty()) {
     Count(spi, answered.size(), {.reused_chunks = static_cast<std::int64_t>(answered.size())});
   }
@@ -151,8 +149,7 @@ std::vector<Read> JobSource::ReadTaken(Lane& lane, Datum lease, std::size_t byte
 
 RowPtr JobSource::Cut(const Read& read) const {
   auto row = std::make_shared<Row>();
-  row->place = read.place;
-  row->jobs = {read.job};
+  row->jobs = {{read.job, read.place}};
   row->bytes = kOverhead + read.text->size() + dimensions() * sizeof(float);
   row->chunks.push_back({*read.text, read.hash, false, 0, {}});
   row->waiting = 1;

@@ -6,7 +6,9 @@
 // and given back later, if it is still this worker's then: see Lane::strays.
 #pragma once
 
+#include "pg/error.hpp"
 #include "worker/job_statements.hpp"
+#include "worker/job_waiters.hpp"
 #include "worker/lane.hpp"
 
 namespace ai::worker {
@@ -37,8 +39,12 @@ class JobSource final : public Source {
               const Failure& failure) override;
 
  private:
-  void Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
-  std::vector<Uuid> Answer(Lane& lane, pg::Spi& spi);
+  /// Whether a user may have locked some of the jobs.
+  bool MindLocks() const { return met_lock_ || JobsAreChanging(); }
+  /// Runs body; if it meets a lock, locks are minded from then on.
+  template <typename Body>
+  void WatchForLocks(const Body& body);
+  std::vector<Uuid> Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
   void ReturnStrays(Lane& lane, pg::Spi& spi, Datum lease);
   void NoteStrays(Lane& lane, pg::Spi& spi, Datum lease, std::vector<Uuid> jobs,
                   const pg::Rows& ended);
@@ -49,6 +55,17 @@ class JobSource final : public Source {
   JobGroup group_;
   json::Document document_;
   JobStatements& statements_;
+  bool met_lock_ = false;  // that nobody had announced
 };
+
+template <typename Body>
+void JobSource::WatchForLocks(const Body& body) {
+  try {
+    body();
+  } catch (const pg::Error& error) {
+    met_lock_ = met_lock_ || pg::MeetsLock(error);
+    throw;
+  }
+}
 
 }  // namespace ai::worker

@@ -10,32 +10,34 @@ constexpr const char* kDue =
     "ORDER BY j.retry_at LIMIT $3 FOR UPDATE SKIP LOCKED))";
 
 // A text that is at work already is passed over: it has its vector when that is done. Claims come
-// one by one, so nobody can have begun with it since this statement's snapshot was taken.
+// one by one, so nobody can have begun with it since this statement's snapshot was taken. One that
+// was done is answered at once. Jobs that a user has just locked, to cancel them for one, are
+// passed over here and below.
+//
+// One that was cancelled since is seen by what is asked of j itself. That is asked of the status as
+// text, so that the planner does not look for it in an index: the way to j is its place.
 constexpr const char* kClaim =
-    "WITH next AS MATERIALIZED (SELECT j.ctid AS place FROM ai.embedding_jobs j "
+    "WITH next AS MATERIALIZED (SELECT j.ctid AS place, k.* FROM ai.embedding_jobs j "
+    "LEFT JOIN LATERAL (SELECT d.status AS known, d.id, d.embedding_vector, "
+    "d.embedding_dimensions, d.embedded_at FROM ai.embedding_jobs d WHERE d.created_by = $1 "
+    "AND d.config_key = $2 AND d.text_hash = j.text_hash AND d.status IN "
+    "('processing', 'completed') ORDER BY d.status, d.embedded_at DESC LIMIT 1) k ON "
+    "k.known = 'processing' OR k.embedded_at > $6 "
     "WHERE j.created_by = $1 AND j.config_key = $2 AND j.status = 'pending' "
-    "AND NOT EXISTS (SELECT FROM ai.embedding_jobs p WHERE p.created_by = $1 "
-    "AND p.config_key = $2 AND p.text_hash = j.text_hash AND p.status = 'processing') "
-    "ORDER BY j.priority DESC, j.created_at LIMIT $3 FOR UPDATE OF j SKIP LOCKED), "
-    "taken AS (UPDATE ai.embedding_jobs j SET status = 'processing', started_at = now(), "
-    "worker_id = $4, worker_version = $5, attempts = j.attempts + 1 "
-    "WHERE j.ctid = ANY (ARRAY(SELECT n.place FROM next n)) "
-    "RETURNING j.ctid AS place, j.priority, j.created_at) "
-    "SELECT array_agg(t.place ORDER BY t.priority DESC, t.created_at, t.place) FROM taken t";
-
-constexpr const char* kReuse =
-    "WITH known AS MATERIALIZED (SELECT p.place, d.* FROM (SELECT ai._oldest_reused() AS time) o, "
-    "unnest($1) AS p (place), "
-    "LATERAL (SELECT j.text_hash FROM ai.embedding_jobs j WHERE j.ctid = p.place OFFSET 0) t, "
-    "LATERAL (SELECT d.id AS origin, d.embedding_vector, d.embedding_dimensions, d.embedded_at "
-    "FROM ai.embedding_jobs d WHERE d.created_by = $2 AND d.config_key = $3 "
-    "AND d.text_hash = t.text_hash AND d.status = 'completed' AND d.embedded_at > o.time "
-    "ORDER BY d.embedded_at DESC LIMIT 1) d) "
-    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = clock_timestamp(), "
-    "embedding_vector = k.embedding_vector, embedding_dimensions = k.embedding_dimensions, "
-    "embedded_at = k.embedded_at, reused_from = k.origin, processing_time_ms = 0, "
-    "error_message = NULL FROM known k WHERE j.ctid = k.place "
-    "RETURNING k.place, j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
+    "AND k.known IS DISTINCT FROM 'processing' "
+    "ORDER BY j.priority DESC, j.created_at LIMIT $3 %s), "
+    "taken AS (UPDATE ai.embedding_jobs j SET status = coalesce(n.known, 'processing'), "
+    "started_at = now(), worker_id = $4, worker_version = $5, attempts = j.attempts + 1, "
+    "completed_at = CASE WHEN n.id IS NOT NULL THEN clock_timestamp() END, "
+    "embedding_vector = n.embedding_vector, embedding_dimensions = n.embedding_dimensions, "
+    "embedded_at = n.embedded_at, reused_from = n.id, "
+    "error_message = CASE WHEN n.id IS NULL THEN j.error_message END "
+    "FROM next n WHERE j.ctid = n.place AND j.status::text = 'pending' "
+    "RETURNING j.ctid AS place, j.id, j.status, j.priority, "
+    "j.created_at, j.notify_channel) "
+    "SELECT t.place, t.id, t.status = 'completed', CASE WHEN t.status = 'completed' THEN "
+    "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END FROM taken t "
+    "ORDER BY t.priority DESC, t.created_at, t.place";
 
 constexpr const char* kRead =
     "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
@@ -43,16 +45,16 @@ constexpr const char* kRead =
     "AND j.status = 'processing' AND j.worker_id = $2 AND j.created_by = $3 AND j.config_key = $4 "
     "OFFSET 0) j";
 
-// Jobs that a user has just locked, to cancel them for one, are passed over here and below.
+// The place is but the shortest way to a job; whether it is still there, its id tells.
 constexpr const char* kStore =
-    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = clock_timestamp(), "
-    "embedded_at = clock_timestamp(), embedding_vector = m.embedding, "
-    "embedding_dimensions = $4, error_message = NULL, processing_time_ms = "
-    "extract(epoch FROM clock_timestamp() - j.started_at)::float8 * 1000 "
-    "FROM (SELECT k.ctid AS place, c.embedding FROM (SELECT unnest($1) AS id, "
-    "unnest($2) AS embedding) c, ai.embedding_jobs k WHERE k.id = c.id "
-    "AND k.status = 'processing' AND k.worker_id = $3 FOR UPDATE OF k SKIP LOCKED) m "
-    "WHERE j.ctid = m.place "
+    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = $6, "
+    "embedded_at = $6, embedding_vector = m.embedding, "
+    "embedding_dimensions = $5, error_message = NULL, processing_time_ms = "
+    "extract(epoch FROM $6 - j.started_at)::float8 * 1000 "
+    "FROM (SELECT k.place, c.embedding FROM (SELECT unnest($1) AS id, unnest($2) AS place, "
+    "unnest($3) AS embedding) c, LATERAL (SELECT k.ctid AS place FROM ai.embedding_jobs k "
+    "WHERE k.ctid = c.place AND k.id = c.id AND k.status = 'processing' AND k.worker_id = $4 "
+    "%s) k) m WHERE j.ctid = m.place AND j.status::text = 'processing' AND j.worker_id = $4 "
     "RETURNING j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
 
 constexpr const char* kGiveBack =
@@ -95,14 +97,23 @@ constexpr const char* kNote =
     "AND j.status = 'pending' ORDER BY j.priority DESC, j.created_at LIMIT 100 "
     "FOR UPDATE SKIP LOCKED))";
 
+/// The text with the last words of its subquery.
+std::string With(std::string text, std::string_view end) {
+  return text.replace(text.find("%s"), 2, end);
+}
+
 }  // namespace
 
 JobStatements::JobStatements(Oid vector_array)
     : due(kDue, {OIDOID, UUIDOID, INT8OID}),
-      claim(kClaim, {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID}),
-      reuse(kReuse, {TIDARRAYOID, OIDOID, UUIDOID}),
+      claim(With(kClaim, ""), {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
+      claim_unlocked(With(kClaim, "FOR UPDATE OF j SKIP LOCKED"),
+                     {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
       read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID}),
-      store(kStore, {UUIDARRAYOID, vector_array, UUIDOID, INT4OID}),
+      store(With(kStore, "OFFSET 0"),
+            {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
+      store_unlocked(With(kStore, "FOR UPDATE SKIP LOCKED"),
+                     {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
       give_back(kGiveBack, {UUIDARRAYOID, UUIDOID, INTERVALOID}),
       give_back_all(kGiveBackAll, {OIDOID, UUIDOID, UUIDOID}),
       fail(kFail, {UUIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID}),

@@ -9,16 +9,28 @@ namespace ai::worker {
 struct JobStatements {
   explicit JobStatements(Oid vector_array);
 
-  pg::Statement due;        // role, config, most: those that are due for another try are pending
-  pg::Statement claim;      // role, config, most, lease, version: places in the order of priority
-  pg::Statement reuse;      // places, role, config: place and id of those that have a vector now
-  pg::Statement read;       // places, lease, role, config: place, id, hash, text
-  pg::Statement store;      // ids, vectors, lease, dimensions: ids of those that were completed
-  pg::Statement give_back;  // ids, lease, delay: ids
-  pg::Statement give_back_all;  // role, config, lease
-  pg::Statement fail;  // ids, lease, delay, message, step, class, final: ids, given up or not
-  pg::Statement held;  // ids, lease: ids that this worker still has
-  pg::Statement note;  // role, config, message: for those that are next in the line
+  /// role, config, most: those whose time has come are pending again.
+  pg::Statement due;
+  /// role, config, most, lease, version, the oldest vector to use again: place and id in the order
+  /// of priority, and whether it is completed by that. The second one passes over what somebody has
+  /// locked, which costs; so it is for times when somebody may.
+  pg::Statement claim, claim_unlocked;
+  /// places, lease, role, config: place, id, hash, text.
+  pg::Statement read;
+  /// ids, places, vectors, lease, dimensions, now: ids of those that were completed. The second one
+  /// as above.
+  pg::Statement store, store_unlocked;
+  /// ids, lease, delay: ids.
+  pg::Statement give_back;
+  /// role, config, lease.
+  pg::Statement give_back_all;
+  /// ids, lease, delay, message, step, class, whether that was the last attempt whatever their
+  /// number: id, and whether it is given up.
+  pg::Statement fail;
+  /// ids, lease: ids that this worker still has.
+  pg::Statement held;
+  /// role, config, message: for those that are next in the line.
+  pg::Statement note;
 };
 
 }  // namespace ai::worker

@@ -141,7 +141,7 @@ AI_FUNCTION(ai_wait_for_embedding_job) {
   return ai::worker::WaitForJob(ai::worker::UuidAt(PG_GETARG_DATUM(0)), timeout);
 }
 
-AI_FUNCTION(ai_embedding_job_notify) {
-  ai::worker::NoteJobsEnded();
+AI_FUNCTION(ai_embedding_jobs_changing) {
+  ai::worker::NoteJobsChanging();
   PG_RETURN_VOID();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace ai::worker {
 namespace {
@@ -13,20 +14,27 @@ struct Entry {
   Uuid job;                               // written before the database
 };
 
-static_assert(std::atomic<Oid>::is_always_lock_free && std::is_trivially_destructible_v<Entry>);
+struct Memory {
+  std::atomic<int> changing{0};  // transactions, of all databases
+  Entry entries[1];              // MaxBackends of them
+
+  static Size Bytes() { return sizeof(Memory) + mul_size(sizeof(Entry), MaxBackends); }
+};
+
+static_assert(std::atomic<Oid>::is_always_lock_free && std::is_trivially_destructible_v<Memory>);
 
 constexpr const char* kName = "ai job waiters";
 
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
-Entry* entries = nullptr;  // MaxBackends of them
-bool jobs_ended = false;   // by the current transaction
+Memory* memory = nullptr;
+bool changing = false;  // jobs, by the current transaction
 
 void RequestMemory() {
   if (next_request_hook != nullptr) {
     next_request_hook();
   }
-  RequestAddinShmemSpace(mul_size(sizeof(Entry), MaxBackends));
+  RequestAddinShmemSpace(Memory::Bytes());
 }
 
 void InitializeMemory() {
@@ -35,33 +43,38 @@ void InitializeMemory() {
   }
   bool found = false;
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  void* memory = ShmemInitStruct(kName, mul_size(sizeof(Entry), MaxBackends), &found);
-  entries = static_cast<Entry*>(memory);
+  void* place = ShmemInitStruct(kName, Memory::Bytes(), &found);
+  memory = found ? static_cast<Memory*>(place) : new (place) Memory;
   if (!found) {
-    std::uninitialized_default_construct_n(entries, MaxBackends);
+    std::uninitialized_default_construct_n(memory->entries + 1, MaxBackends - 1);
   }
   LWLockRelease(AddinShmemInitLock);
 }
 
 Entry& Mine() {
-  return entries[MyProc - ProcGlobal->allProcs];
+  return memory->entries[MyProc - ProcGlobal->allProcs];
 }
 
 template <typename Wanted>
 void WakeIf(const Wanted& wanted) noexcept {
-  for (int i = 0; entries != nullptr && i < MaxBackends; ++i) {
-    if (entries[i].database.load() == MyDatabaseId && wanted(entries[i].job)) {
+  for (int i = 0; memory != nullptr && i < MaxBackends; ++i) {
+    const Entry& entry = memory->entries[i];
+    if (entry.database.load() == MyDatabaseId && wanted(entry.job)) {
       SetLatch(&ProcGlobal->allProcs[i].procLatch);
     }
   }
 }
 
 void OnTransactionEnd(XactEvent event, void* /*argument*/) {
-  if (event == XACT_EVENT_COMMIT && jobs_ended) {
-    WakeAllJobWaiters();
+  const bool over =
+      event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE;
+  if (!changing || !over) {
+    return;
   }
-  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE) {
-    jobs_ended = false;
+  changing = false;
+  --memory->changing;
+  if (event == XACT_EVENT_COMMIT) {
+    WakeAllJobWaiters();
   }
 }
 
@@ -85,8 +98,14 @@ void WakeAllJobWaiters() noexcept {
   WakeIf([](const Uuid&) { return true; });
 }
 
-void NoteJobsEnded() noexcept {
-  jobs_ended = true;
+void NoteJobsChanging() noexcept {
+  if (memory != nullptr && !std::exchange(changing, true)) {
+    ++memory->changing;
+  }
+}
+
+bool JobsAreChanging() noexcept {
+  return memory->changing > 0;
 }
 
 JobWaiter::JobWaiter(const Uuid& job) noexcept {

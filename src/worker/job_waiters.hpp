@@ -1,4 +1,6 @@
-// Sessions that wait for a job, in shared memory: whoever ends one wakes those, and nobody else.
+// What workers and sessions know of each other because of jobs, in shared memory: who waits for
+// which job, so that whoever ends it wakes those and nobody else; and how many sessions are
+// changing jobs.
 //
 // A session notes what it waits for before it looks at the job; a worker looks who waits after its
 // commit. So one of the two sees the other.
@@ -19,8 +21,12 @@ void WakeJobWaiters(std::span<const Uuid> jobs) noexcept;
 /// All who wait for a job of this process's database.
 void WakeAllJobWaiters() noexcept;
 
-/// A job was ended by the current transaction of a session: its commit wakes all of them.
-void NoteJobsEnded() noexcept;
+/// The current transaction of a session changes jobs that a worker may have, and has them locked
+/// until its end: workers take care of that meanwhile. Its commit wakes all who wait.
+void NoteJobsChanging() noexcept;
+
+/// Whether there is such a transaction, prepared ones apart.
+bool JobsAreChanging() noexcept;
 
 /// While it lives, this session's latch is set when the job ends.
 class JobWaiter final {

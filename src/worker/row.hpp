@@ -47,15 +47,20 @@ struct Chunk {
   VectorOf vector = {};
 };
 
+struct Job {
+  Uuid id;
+  Place place;  // where it was when it was taken
+};
+
 struct Row {
   Place place;
   std::int32_t attempts = 0;
   std::size_t old_chunks = 0;  // in the target, when it was read
   std::vector<Chunk> chunks = {};
-  std::size_t waiting = 0;      // chunks without a vector
-  std::size_t bytes = 0;        // of memory, about
-  bool over = false;            // given up: what comes for it is ignored
-  std::vector<Uuid> jobs = {};  // that have this text, if it is not a row of a vectorizer
+  std::size_t waiting = 0;     // chunks without a vector
+  std::size_t bytes = 0;       // of memory, about
+  bool over = false;           // given up: what comes for it is ignored
+  std::vector<Job> jobs = {};  // that have this text, if it is not a row of a vectorizer
 };
 
 using RowPtr = std::shared_ptr<Row>;
