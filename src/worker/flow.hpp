@@ -19,7 +19,6 @@
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
-#include "worker/take.hpp"
 
 namespace ai::worker {
 
@@ -65,7 +64,6 @@ class Flow {
   Lane* NextLane();
   void TakeInto(Lane& lane);
   void Accept(Lane& lane, std::vector<Read> reads);
-  void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
 
