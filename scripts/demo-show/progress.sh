@@ -52,7 +52,8 @@ draw() {
 give_up() {
   ask "SELECT coalesce((SELECT message FROM ai.vectorizer_errors WHERE name = '$1'
     ORDER BY recorded DESC LIMIT 1), 'no error is recorded')"
-  die "vectorizer $1 makes no progress: $answer"
+  die "vectorizer $1 makes no progress: $answer" \
+    'Look at ai.worker_status and at the log of the server.'
 }
 
 # pending NAME: sets left to the number of rows that are not up to date.
