@@ -34,6 +34,11 @@ is(with_model($tiny, q{SELECT bool_and(a.embedding = ai.local_embed(t.text)) FRO
 	WITH ORDINALITY t (text, n) JOIN ai.local_embed(ARRAY['the cat', 'a dog', 'the dog sat.']) a ON a."index" = t.n - 1}),
 	't', 'the same vectors alone and in an array');
 
+is(with_model($tiny, q{CREATE TABLE unnamed (id int PRIMARY KEY, body text); SET client_min_messages = warning;
+		DO $$BEGIN PERFORM ai.create_vectorizer('unnamed', name => 'unnamed', loading => ai.loading_column('body')); END$$;
+		SELECT config #>> '{embedding,model}', config #>> '{embedding,dimensions}' FROM ai.vectorizer WHERE name = 'unnamed'}),
+	'tiny|32', 'a vectorizer without a model gets this one, with its dimensions');
+
 my %vectors = (tiny => vector_of($tiny));
 $vectors{layers} = vector_of(model('layers', layers => 1));
 $vectors{heads} = vector_of(model('heads', heads => 1));
