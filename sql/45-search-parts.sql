@@ -35,8 +35,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._search_distance(jsonb, text) IS
-    'how far an embedding is from the query $1, by the operator of the vectorizer''s index: what to '
-    'order by, the distance, the score of a hit h, and how many candidates it takes for a hit';
+    'how far an embedding is from the query $1, by the operator of the vectorizer''s index: what '
+    'to order by, the distance, the score of a hit h, and how many candidates a hit takes';
 
 -- Who may read the target but not the source gets what is in the target. With a filter, or with row
 -- security on the source, it takes the right to read the source, too.
@@ -85,8 +85,8 @@ COMMENT ON FUNCTION ai._search_require_embeddings(ai.vectorizer) IS
 -- What the statements of a search are made of: t has the embeddings, s is the source, and if the
 -- embedding is in a column of the source, that is both. k1, k2, ... are the columns of the key.
 
--- Bytes that are no text must not end a search, so they are shown with escapes. A type of a user may
--- have a cast to text or to json, which is a function of that user and must not run here.
+-- Bytes that are no text must not end a search, so they are shown with escapes. A type of a user
+-- may have a cast to text or to json, which is a function of that user and must not run here.
 CREATE FUNCTION ai._search_source_text(v ai.vectorizer) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp

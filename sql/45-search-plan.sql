@@ -3,7 +3,7 @@
 -- Two steps with different rights. ai.search_plan, with those of the extension's owner, looks up
 -- the vectorizer and makes a statement of it. ai.search runs that statement with the rights of its
 -- caller, so that privileges and row security of source and target hold as in any query of that
--- role. The search_path is fixed all the time: what is not of pg_catalog is written with its schema.
+-- role. The search_path is fixed all the time: what is not in pg_catalog is written with a schema.
 
 CREATE TYPE ai._search_statement AS (
     vectorizer_id int4,
@@ -14,11 +14,11 @@ CREATE TYPE ai._search_statement AS (
 );
 COMMENT ON TYPE ai._search_statement IS
     'a search as a statement: $1 is the vector of the query, $2 the number of candidates, $3 that '
-    'of hits; if it is approximate, it may miss some; oversampling is how many candidates a hit takes';
+    'of hits; if it is approximate, it may miss some; a hit takes oversampling candidates';
 
--- An index gives candidates in an order that may be a bit off (iterative scans do so, and bits): who
--- uses them sorts them by their distance. Adding 0 hides an order from the planner, so that an exact
--- search does not use the index, and a sort is not left out.
+-- An index gives candidates in an order that may be a bit off (iterative scans do so, and bits):
+-- who uses them sorts them by their distance. Adding 0 hides an order from the planner, so that an
+-- exact search does not use the index, and a sort is not left out.
 CREATE FUNCTION ai._search_candidates(part record, approximate boolean, grouped boolean)
     RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

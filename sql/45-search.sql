@@ -10,12 +10,12 @@ CREATE TYPE ai.search_hit AS (
 );
 COMMENT ON TYPE ai.search_hit IS
     'what ai.search found: the key of the row in the source, the chunk of its text, the distance '
-    'from the query and the score, which is higher for what is nearer; embedding_uuid is the key of '
-    'the chunk in the target table, null if the embedding is in a column of the source';
+    'from the query and the score, higher for what is nearer; embedding_uuid is the key of the '
+    'chunk in the target table, null if the embedding is in a column of the source';
 
--- pgvector's own settings, for one statement: as many candidates as are wanted, and if rows are left
--- out by a filter, by row security or because they are deleted, as many more as it takes. Before 0.8
--- pgvector does not know the second one. The caller restores what they were.
+-- pgvector's own settings, for one statement: as many candidates as are wanted, and if rows are
+-- left out by a filter, by row security or because they are deleted, as many more as it takes.
+-- Before 0.8 pgvector does not know the second one. The caller restores what they were.
 CREATE FUNCTION ai._search_settings(candidates int4) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -81,8 +81,8 @@ $$;
 COMMENT ON FUNCTION ai._search_check_dimensions(vector, int4) IS
     'raises an error if the vector of a query does not have as many dimensions as the embeddings';
 
--- Where the index gives too few hits, all embeddings are looked at: a rare filter, row security that
--- leaves little, many chunks of few rows. More candidates are tried first for the last one.
+-- Where the index gives too few hits, all embeddings are looked at: a rare filter, row security
+-- that leaves little, many chunks of few rows. More candidates are tried first for the last one.
 -- jit: a search is too short to gain from it.
 CREATE FUNCTION ai._search_hits(plan ai._search_statement, query vector, k int4, filter jsonb,
                                 group_by_row boolean) RETURNS ai.search_hit[]
@@ -129,13 +129,15 @@ DECLARE
 BEGIN
     PERFORM ai._search_check_k(k);
     plan := ai.search_plan(vectorizer, filter, group_by_row);
-    hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
-                            group_by_row);
+    IF query IS NOT NULL THEN
+        hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
+                                group_by_row);
+    END IF;
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;
 COMMENT ON FUNCTION ai.search(text, text, int4, jsonb, boolean) IS
-    'chunks of a vectorizer that are nearest in meaning to a text, of those that the caller may read';
+    'chunks of a vectorizer that are nearest in meaning to a text, of those the caller may read';
 
 CREATE FUNCTION ai.search(vectorizer int4, query text, k int4 DEFAULT 10,
         filter jsonb DEFAULT NULL, group_by_row boolean DEFAULT false) RETURNS SETOF ai.search_hit
@@ -148,13 +150,15 @@ DECLARE
 BEGIN
     PERFORM ai._search_check_k(k);
     plan := ai.search_plan(vectorizer, filter, group_by_row);
-    hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
-                            group_by_row);
+    IF query IS NOT NULL THEN
+        hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
+                                group_by_row);
+    END IF;
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;
 COMMENT ON FUNCTION ai.search(int4, text, int4, jsonb, boolean) IS
-    'chunks of a vectorizer that are nearest in meaning to a text, of those that the caller may read';
+    'chunks of a vectorizer that are nearest in meaning to a text, of those the caller may read';
 
 CREATE FUNCTION ai.search(vectorizer text, query vector, k int4 DEFAULT 10,
         filter jsonb DEFAULT NULL, group_by_row boolean DEFAULT false) RETURNS SETOF ai.search_hit
@@ -172,7 +176,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai.search(text, vector, int4, jsonb, boolean) IS
-    'chunks of a vectorizer that are nearest to a vector, of those that the caller may read';
+    'chunks of a vectorizer that are nearest to a vector, of those the caller may read';
 
 CREATE FUNCTION ai.search(vectorizer int4, query vector, k int4 DEFAULT 10,
         filter jsonb DEFAULT NULL, group_by_row boolean DEFAULT false) RETURNS SETOF ai.search_hit
@@ -190,4 +194,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai.search(int4, vector, int4, jsonb, boolean) IS
-    'chunks of a vectorizer that are nearest to a vector, of those that the caller may read';
+    'chunks of a vectorizer that are nearest to a vector, of those the caller may read';

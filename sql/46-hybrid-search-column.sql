@@ -1,6 +1,6 @@
 -- The words of a vectorizer's chunks, kept in a generated column for hybrid search.
 
--- A generated column is known by what it is made of, so it may be renamed or have been made by hand.
+-- A generated column is known by what it is made of: it may be renamed, or be made by hand.
 CREATE FUNCTION ai._search_text_column(relation regclass, text_column name,
         INOUT language regconfig, OUT column_name name)
     LANGUAGE plpgsql STABLE

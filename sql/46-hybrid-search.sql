@@ -1,5 +1,5 @@
--- Hybrid search: the ranks that words and meaning give to the same chunks, fused. A chunk's score is
--- the sum of weight / (rrf_k + rank) over the two lists it may be in (reciprocal rank fusion).
+-- Hybrid search: the ranks that words and meaning give to the same chunks, fused. A chunk's score
+-- is the sum of weight / (rrf_k + rank) over the lists that it is in (reciprocal rank fusion).
 
 CREATE TYPE ai.hybrid_hit AS (
     key            jsonb,
@@ -24,8 +24,8 @@ CREATE TYPE ai._hybrid_statement AS (
     language      regconfig
 );
 COMMENT ON TYPE ai._hybrid_statement IS
-    'a hybrid search as a statement: $1 to $3 as in ai._search_statement, $4 is the query by words, '
-    '$5 and $6 are the weights of meaning and of words, $7 is rrf_k';
+    'a hybrid search as a statement: $1 to $3 as in ai._search_statement, $4 is the query by '
+    'words, $5 and $6 are the weights of meaning and of words, $7 is rrf_k';
 
 -- A list of candidates with their ranks; if rows are wanted, the best chunk of each.
 CREATE FUNCTION ai._hybrid_ranked(hits text, ordering text, group_by text) RETURNS text
