@@ -79,17 +79,18 @@ void Vectorizer::GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows,
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,
                  const Failure& failure) {
+  const bool no_hint = failure.hint.empty();
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},
-                                      {TEXTOID, MessageDatum(failure)},
-                                      {TEXTOID, pg::TextDatum(step)},
-                                      {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
-                                      {TEXTOID, pg::TextDatum(lease)}};
+    const pg::Argument arguments[] = {
+        {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
+        {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
+        {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
     spi.Execute(
         "WITH recorded AS (INSERT INTO ai._vectorizer_errors (id, message, details) "
-        "SELECT v.id, $2, pg_catalog.jsonb_build_object('step', $3, 'class', $4) "
+        "SELECT v.id, $2, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+        "'step', $3, 'class', $4, 'hint', $6)) "
         "FROM ai.vectorizer v WHERE v.id = $1 RETURNING id) "
         "SELECT ai._worker_progress($5::uuid, r.id, 0, $2) FROM recorded r",
         arguments);

@@ -160,7 +160,9 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     Drop(lane);
     // Rows of a vectorizer that was dropped are gone with it.
     lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
-    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+    Failure failure = FailureOf(FailureClass::kConfiguration, error.what());
+    failure.hint = error.hint();
+    Rest(lane, step, failure);
   }
   return false;
 }
