@@ -83,25 +83,27 @@ DECLARE
     job record;
 BEGIN
     PERFORM ai._embedding_job_check(input_texts, priority, max_attempts, notify_channel);
-    FOR job IN INSERT INTO ai.embedding_jobs (status, priority, embedding_model, embedding_config, config_key,
-        input_text, text_hash, max_attempts, completed_at, embedding_vector, embedding_dimensions,
-        embedded_at, reused_from, metadata, notify_channel, created_by)
-    SELECT CASE WHEN d.id IS NULL THEN 'pending'::ai.job_status ELSE 'completed' END,
-        _create_embedding_job.priority, config ->> 'model', config, key, t.input_text, t.hash,
-        _create_embedding_job.max_attempts, CASE WHEN d.id IS NOT NULL THEN now() END,
-        d.embedding_vector, d.embedding_dimensions, d.embedded_at, d.id,
-        _create_embedding_job.metadata, _create_embedding_job.notify_channel, caller
-    FROM (SELECT i.input_text, i.place,
-              left(encode(sha256(convert_to(i.input_text, 'UTF8')), 'hex'), 32) AS hash
-          FROM unnest(input_texts) WITH ORDINALITY AS i (input_text, place)) t
-    LEFT JOIN LATERAL (
-        SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
-        FROM ai.embedding_jobs j
-        WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
-          AND j.status = 'completed'
-        ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
-    ORDER BY t.place
-    RETURNING id, status LOOP
+    FOR job IN
+        INSERT INTO ai.embedding_jobs (status, priority, embedding_model, embedding_config,
+            config_key, input_text, text_hash, max_attempts, completed_at, embedding_vector,
+            embedding_dimensions, embedded_at, reused_from, metadata, notify_channel, created_by)
+        SELECT CASE WHEN d.id IS NULL THEN 'pending'::ai.job_status ELSE 'completed' END,
+            _create_embedding_job.priority, config ->> 'model', config, key, t.input_text, t.hash,
+            _create_embedding_job.max_attempts, CASE WHEN d.id IS NOT NULL THEN now() END,
+            d.embedding_vector, d.embedding_dimensions, d.embedded_at, d.id,
+            _create_embedding_job.metadata, _create_embedding_job.notify_channel, caller
+        FROM (SELECT i.input_text, i.place,
+                  left(encode(sha256(convert_to(i.input_text, 'UTF8')), 'hex'), 32) AS hash
+              FROM unnest(input_texts) WITH ORDINALITY AS i (input_text, place)) t
+        LEFT JOIN LATERAL (
+            SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
+            FROM ai.embedding_jobs j
+            WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
+              AND j.status = 'completed'
+            ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
+        ORDER BY t.place
+        RETURNING id, status
+    LOOP
         RETURN NEXT job.id;
         IF job.status = 'completed' THEN
             PERFORM ai._embedding_job_tell(notify_channel, job.id, job.status);

@@ -16,6 +16,7 @@ CREATE VIEW ai.embedding_worker_performance WITH (security_invoker) AS
         count(*) FILTER (WHERE j.status = 'failed') AS failures
     FROM ai.embedding_jobs j
     WHERE j.completed_at > now() - interval '24 hours' AND j.worker_id IS NOT NULL
+      AND j.status IN ('completed', 'failed')
     GROUP BY j.worker_id;
 COMMENT ON VIEW ai.embedding_worker_performance IS
     'embedding jobs that each worker process ended in the last 24 hours';
