@@ -72,7 +72,7 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
         'WHERE s._held IS NULL GROUP BY %3$s RETURNING w.ctid AS place) '
         'SELECT (SELECT array_agg(t.place) FROM (SELECT place FROM again '
         'UNION ALL SELECT place FROM new) t), (SELECT count(*) FROM seen), '
-        '(SELECT max(s._entry) FROM seen s)',
+        '(SELECT max(s._entry) FROM seen s), (SELECT min(s.priority)::int4 FROM seen s)',
         ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
         ai._key_list(v.source_pk, 's.%2$s'), ai._qualified_name(v.work),
         ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '),

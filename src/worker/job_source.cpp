@@ -116,6 +116,9 @@ std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::s
     }
   }
   lane.changes = rows.count() >= most;
+  if (lane.changes) {
+    lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 4));  // nothing above it is left
+  }
   if (!answered.empty()) {
     Count(spi, answered.size(), {.reused_chunks = static_cast<std::int64_t>(answered.size())});
   }

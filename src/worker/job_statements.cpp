@@ -36,8 +36,8 @@ constexpr const char* kClaim =
     "RETURNING j.ctid AS place, j.id, j.status, j.priority, "
     "j.created_at, j.notify_channel) "
     "SELECT t.place, t.id, t.status = 'completed', CASE WHEN t.status = 'completed' THEN "
-    "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END FROM taken t "
-    "ORDER BY t.priority DESC, t.created_at, t.place";
+    "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END, "
+    "ai._priority_number(t.priority) FROM taken t ORDER BY t.priority DESC, t.created_at, t.place";
 
 constexpr const char* kRead =
     "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "

@@ -47,6 +47,9 @@ void TakeChanges(Vectorizer& vectorizer, Lane& lane, pg::Spi& spi, Datum lease, 
     walk.found = walk.found || !taken.empty();
   }
   const auto seen = static_cast<std::size_t>(DatumGetInt64(*rows.At(0, 1)));
+  if (const auto priority = rows.At(0, 3); priority && vectorizer.by_priority()) {
+    lane.priority = DatumGetInt32(*priority);  // nothing above it is left
+  }
   if (seen < most) {
     lane.changes = walk.found;  // the walk has ended; if it found nothing, there is nothing
     walk.under_way = false;
