@@ -2,12 +2,15 @@
 -- single jobs is in src/worker/job_statements.cpp.
 
 -- What there is to do, one row for each role and configuration: a few steps through two indexes for
--- each, whatever the number of jobs. Jobs of roles that are gone stay where they are.
+-- each, whatever the number of jobs. Jobs of roles that are gone stay where they are. PL/pgSQL keeps the
+-- plan, which takes longer to make than to run.
 CREATE FUNCTION ai._look_for_jobs(OUT created_by oid, OUT config_key uuid, OUT priority int4,
                                   OUT retry_in_ms float8) RETURNS SETOF record
-    LANGUAGE sql
+    LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE pending AS (
         (SELECT j.created_by::oid, j.config_key, j.priority FROM ai.embedding_jobs j
          WHERE j.status = 'pending' ORDER BY j.created_by, j.config_key, j.priority DESC LIMIT 1)
@@ -28,14 +31,15 @@ CREATE FUNCTION ai._look_for_jobs(OUT created_by oid, OUT config_key uuid, OUT p
             ORDER BY j.created_by, j.config_key, j.retry_at LIMIT 1) n
     )
     SELECT g.created_by, g.config_key, max(g.priority),
-        extract(epoch FROM min(g.retry_at) - now()) * 1000
+        (extract(epoch FROM min(g.retry_at) - now()) * 1000)::float8
     FROM (SELECT p.created_by, p.config_key, ai._priority_number(p.priority) AS priority,
               NULL AS retry_at FROM pending p
           UNION ALL
           SELECT r.created_by, r.config_key, NULL, r.retry_at FROM retrying r) g
     WHERE EXISTS (SELECT FROM pg_authid a WHERE a.oid = g.created_by)
-    GROUP BY g.created_by, g.config_key
-    $$;
+    GROUP BY g.created_by, g.config_key;
+END
+$$;
 COMMENT ON FUNCTION ai._look_for_jobs() IS
     'roles and configurations that have jobs to do: the highest priority among them, null if none is '
     'pending, and when the next one is to be tried again';
