@@ -8,11 +8,11 @@ COMMENT ON FUNCTION ai._embedding_jobs_changing() IS
     'tells workers that this transaction locks jobs; its commit wakes those who wait for jobs';
 REVOKE ALL ON FUNCTION ai._embedding_jobs_changing() FROM PUBLIC;
 
-CREATE FUNCTION ai._hash_key(value text) RETURNS uuid
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$SELECT left(encode(sha256(convert_to(value, 'UTF8')), 'hex'), 32)::uuid$$;
-COMMENT ON FUNCTION ai._hash_key(text) IS 'half of the SHA-256 of a text';
+CREATE FUNCTION ai._text_hash(input_text text) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_text_hash';
+COMMENT ON FUNCTION ai._text_hash(text) IS
+    'half of the SHA-256 of a text in UTF-8; raises an error if the text cannot be embedded';
 
 CREATE FUNCTION ai._embedding_job_check(input_texts text[], priority ai.job_priority,
         max_attempts int4, notify_channel text) RETURNS void
@@ -23,11 +23,6 @@ BEGIN
     IF input_texts IS NULL OR array_position(input_texts, NULL) IS NOT NULL THEN
         RAISE EXCEPTION 'a text to embed must not be null'
             USING ERRCODE = 'null_value_not_allowed';
-    END IF;
-    IF EXISTS (SELECT FROM unnest(input_texts) t WHERE t !~ '\S') THEN
-        RAISE EXCEPTION 'an empty text has no embedding'
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'It is empty, or has nothing but white space.';
     END IF;
     IF priority IS NULL THEN
         RAISE EXCEPTION 'priority must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -78,13 +73,13 @@ CREATE FUNCTION ai._create_embedding_job(caller oid, input_texts text[], embeddi
     AS $$
 DECLARE
     config jsonb := ai._validate_embedding(ai._config_object(embedding));
-    key uuid := ai._hash_key(config::text);
+    key uuid := ai._text_hash(config::text);
     oldest timestamptz := ai._oldest_reused();
-    job record;
 BEGIN
     PERFORM ai._embedding_job_check(input_texts, priority, max_attempts, notify_channel);
-    FOR job IN
-        INSERT INTO ai.embedding_jobs (status, priority, embedding_model, embedding_config,
+    RETURN QUERY
+    WITH made AS (
+        INSERT INTO ai.embedding_jobs AS n (status, priority, embedding_model, embedding_config,
             config_key, input_text, text_hash, max_attempts, completed_at, embedding_vector,
             embedding_dimensions, embedded_at, reused_from, metadata, notify_channel, created_by)
         SELECT CASE WHEN d.id IS NULL THEN 'pending'::ai.job_status ELSE 'completed' END,
@@ -92,9 +87,8 @@ BEGIN
             _create_embedding_job.max_attempts, CASE WHEN d.id IS NOT NULL THEN now() END,
             d.embedding_vector, d.embedding_dimensions, d.embedded_at, d.id,
             _create_embedding_job.metadata, _create_embedding_job.notify_channel, caller
-        FROM (SELECT i.input_text, i.place,
-                  left(encode(sha256(convert_to(i.input_text, 'UTF8')), 'hex'), 32) AS hash
-              FROM unnest(input_texts) WITH ORDINALITY AS i (input_text, place)) t
+        FROM (SELECT i.input_text, i.place, ai._text_hash(i.input_text) AS hash
+              FROM unnest(input_texts) WITH ORDINALITY AS i (input_text, place) OFFSET 0) t
         LEFT JOIN LATERAL (
             SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
             FROM ai.embedding_jobs j
@@ -102,13 +96,10 @@ BEGIN
               AND j.status = 'completed'
             ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
         ORDER BY t.place
-        RETURNING id, status
-    LOOP
-        RETURN NEXT job.id;
-        IF job.status = 'completed' THEN
-            PERFORM ai._embedding_job_tell(notify_channel, job.id, job.status);
-        END IF;
-    END LOOP;
+        RETURNING n.id, n.status, n.notify_channel
+    )
+    SELECT m.id FROM made m, LATERAL (SELECT CASE WHEN m.status = 'completed' THEN
+        ai._embedding_job_tell(m.notify_channel, m.id, m.status) END) told;
     PERFORM ai._vectorizer_notify();
 END
 $$;

@@ -281,6 +281,7 @@ $mock->release;
 
 my @twice = hang('killed', sub { create(numbered('killed', 5)), create(q{'killed for good'}, max_attempts => 1) });
 $engine->poll(q{SELECT count(*) = 6 FROM ai.embedding_jobs WHERE status = 'processing'});
+sql('CHECKPOINT');    # workers do not wait for the disk: a crash may undo a claim
 $mock->rules;
 my $logged = -s $node->logfile;
 kill 'KILL', ($engine->workers)[0, 1];
