@@ -6,22 +6,51 @@
 #include "pg/role.hpp"
 #include "worker/extension.hpp"
 #include "worker/places.hpp"
+#include "worker/process.hpp"
+#include "worker/shared_state.hpp"
 
 namespace ai::worker {
 namespace {
+
+using std::chrono::milliseconds;
 
 /// The first half of our advisory locks' keys; the second is the vectorizer's number.
 constexpr std::int32_t kClaimLock = 0x61695F71;
 /// Rows that are read at once: what a row holds is only known when it is there.
 constexpr long kReadPart = 16;
 
-/// One claim at a time for each vectorizer, so that every claimer sees what the others have.
-bool LockClaims(pg::Spi& spi, std::int32_t id) {
+/// Suspects that are taken together: few enough to be taken one by one when a process dies with
+/// them, and so many that thousands are soon through.
+constexpr std::int64_t kSuspectGroup = 100;
+
+/// One claim at a time for each vectorizer, so that every claimer sees what the others have; and
+/// none while there is a pause.
+Taken LockClaims(pg::Spi& spi, std::int32_t id) {
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(kClaimLock)},
-                                    {INT4OID, Int32GetDatum(id)}};
-  const pg::Rows rows =
-      spi.Execute("SELECT pg_catalog.pg_try_advisory_xact_lock($1, $2)", arguments);
-  return DatumGetBool(*rows.At(0, 0));
+                                    {INT4OID, Int32GetDatum(id)},
+                                    {TEXTOID, pg::TextDatum(MyComponent())}};
+  const pg::Rows rows = spi.Execute(
+      "SELECT pg_catalog.pg_try_advisory_xact_lock($1, $2), ai._pause_left($3, $2)", arguments);
+  Taken taken;
+  taken.busy = !DatumGetBool(*rows.At(0, 0));
+  if (const auto left = rows.At(0, 1)) {
+    taken.pause_left = RoundedUp(DatumGetFloat8(*left));
+  }
+  return taken;
+}
+
+/// When the server goes down, the last claims are lost, since nobody waits for the disk: the rows
+/// are in the queue still. But if it was one of them that took it down, nobody would ever know; so
+/// after a crash claims are made to last.
+void CommitDurably() {
+  const DatabaseSlot* database = FindDatabase(MyDatabaseId);
+  if (database == nullptr || !database->has_crashed) {
+    return;
+  }
+  pg::Call([] {
+    set_config_option("synchronous_commit", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL,
+                      true, 0, false);
+  });
 }
 
 /// The table's file and its number of pages.
@@ -53,6 +82,20 @@ void TakeDueRetries(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
   }
   if (rows.count() < most) {
     lane.next_retry.reset();
+  }
+}
+
+void TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease) {
+  const auto take = [&](bool alone, std::int64_t most) {
+    const pg::Rows rows = lane.vectorizer->statements().suspects.Execute(
+        spi, {BoolGetDatum(alone), Int64GetDatum(most), lease});
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
+    return rows.count() > 0;
+  };
+  if (!take(true, 1) && !take(false, kSuspectGroup)) {
+    lane.next_suspect.reset();
   }
 }
 
@@ -149,26 +192,35 @@ void CheckPlaces(const Lane& lane) {
   }
 }
 
-bool TakeRows(Lane& lane, Datum lease, std::size_t most, bool retries) {
+milliseconds RoundedUp(double count) {
+  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
+}
+
+Taken TakeRows(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    if (!LockClaims(spi, lane.vectorizer->id)) {
-      return false;
+    const Taken taken = LockClaims(spi, lane.vectorizer->id);
+    if (taken.busy || taken.pause_left) {
+      return taken;
     }
+    CommitDurably();
     if (lane.idle()) {
       lane.work_file = FileOf(lane.vectorizer->work).number;
     }
     CheckPlaces(lane);
-    if (retries) {
+    if (wanted == Wanted::kSuspects) {
+      TakeSuspects(lane, spi, lease);
+    }
+    if (wanted == Wanted::kRetries) {
       TakeDueRetries(lane, spi, lease, most);
     }
-    if (lane.changes && lane.unread.size() < most) {
+    if (wanted != Wanted::kSuspects && lane.changes && lane.unread.size() < most) {
       TakeChanges(lane, spi, lease, most - lane.unread.size());
     }
   }
   transaction.Commit();
-  return true;
+  return {};
 }
 
 std::vector<Read> ReadRows(Lane& lane, std::size_t bytes) {

@@ -24,9 +24,23 @@ struct LostPlaces final : std::exception {
 /// after which the table is locked against that until the end of it.
 void CheckPlaces(const Lane& lane);
 
-/// Takes up to so many rows into lane.unread, with retries first those whose time has come. False
-/// if another worker is just doing that.
-bool TakeRows(Lane& lane, Datum lease, std::size_t most, bool retries);
+/// Which rows to take.
+enum class Wanted : std::uint8_t {
+  kChanges,   // from the queue
+  kRetries,   // those whose time has come, then changes
+  kSuspects,  // that a process has died with: one that two have died with, or else a small group
+};
+
+struct Taken {
+  bool busy = false;  // another worker is just taking rows
+  std::optional<std::chrono::milliseconds> pause_left;
+};
+
+/// Takes up to so many rows into lane.unread, unless this worker or the vectorizer is paused.
+Taken TakeRows(Lane& lane, Datum lease, std::size_t most, Wanted wanted);
+
+/// A count of milliseconds from the database, never early: who looks before the time finds nothing.
+std::chrono::milliseconds RoundedUp(double count);
 
 /// Reads rows of lane.unread, as the owner of the source, until there are none or their texts have
 /// so many bytes together.
