@@ -71,7 +71,7 @@ void Flow::GiveBack() {
       continue;
     }
     try {
-      GiveBackAll(*lane.vectorizer, lease());
+      lane.vectorizer->GiveBackAll(lease());
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
@@ -157,7 +157,7 @@ void Flow::Drop(Lane& lane) {
 }
 
 void Flow::ReturnRows(Lane& lane) {
-  GiveBackAll(*lane.vectorizer, lease());
+  lane.vectorizer->GiveBackAll(lease());
   lane.owes_rows = false;
   look_ = true;
 }
