@@ -133,6 +133,7 @@ sql(q{CREATE TABLE src (id int PRIMARY KEY, body text);
 		embedding => ai.embedding_local('m', 3));
 	SELECT ai.disable_vectorizer_schedule('v')});
 set('ai.poll_interval', '1h');
+set('ai.worker_timeout', '1h');
 set('ai.heartbeat_interval', '1h');
 # They have read it when they wait again.
 my $reloaded = sql('SELECT pg_conf_load_time()');
@@ -147,6 +148,7 @@ sql(q{BEGIN; INSERT INTO src VALUES (2, 'b'); ROLLBACK; CREATE TABLE other (a in
 is( sql(qq{SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres'
 	AND backend_type = 'ai worker' AND state_change > '$before'}), '0', 'a rollback, or another table, does not');
 set('ai.poll_interval', '200ms');
+set('ai.worker_timeout', '30s');
 set('ai.heartbeat_interval', '200ms');
 
 # -- ends in order, and back again
