@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
+#include "worker/gate.hpp"
 #include "worker/row.hpp"
 #include "worker/vectorizer.hpp"
 
@@ -33,7 +33,8 @@ struct Usage {
 /// Where requests go, and whether they may.
 struct Route {
   provider::Endpoint endpoint;
-  policy::EndpointGate* gate;
+  Gate* gate;
+  SteadyTime found = {};
 };
 
 struct Lane {

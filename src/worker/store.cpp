@@ -5,6 +5,7 @@
 #include "pg/role.hpp"
 #include "worker/extension.hpp"
 #include "worker/places.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/take.hpp"
 
 namespace ai::worker {
@@ -141,6 +142,7 @@ std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_
                               std::span<const RowPtr> rows) {
   Vectorizer& vectorizer = *lane.vectorizer;
   std::vector<RowPtr> later;
+  std::vector<double> lags;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
@@ -163,9 +165,13 @@ std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_
     if (ended.count() != done.size()) {
       throw LostLease();
     }
+    for (std::uint64_t i = 0; i < ended.count(); ++i) {
+      lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
+    }
     AddToCounters(lane, spi, lease_text, done.size());
   }
   transaction.Commit();
+  NoteLags(lags);
   lane.usage = {};
   return later;
 }
