@@ -134,12 +134,13 @@ COMMENT ON FUNCTION ai._require_provider_admin(oid) IS
 
 -- The rows that somebody means. One that no worker has written yet is made, if it is clear that it
 -- will be used: by a vectorizer's configuration, or because a name cannot be a slip of the pen.
-CREATE FUNCTION ai._provider_rows(provider text, key_name text) RETURNS SETOF ai.provider
+CREATE FUNCTION ai._provider_rows(provider text, key_name text) RETURNS ai.provider[]
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     wanted text := ai._provider_endpoint(provider);
+    meant ai.provider[];
 BEGIN
     IF wanted IS NULL THEN
         RAISE EXCEPTION 'provider must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -154,14 +155,15 @@ BEGIN
         INSERT INTO ai.provider (endpoint, api_key_name)
         VALUES (wanted, coalesce(ai._provider_key_name(provider), '')) ON CONFLICT DO NOTHING;
     END IF;
-    RETURN QUERY SELECT * FROM ai.provider p
-        WHERE p.endpoint = wanted AND p.api_key_name = coalesce(key_name, p.api_key_name);
-    IF NOT FOUND THEN
+    meant := ARRAY(SELECT p FROM ai.provider p
+        WHERE p.endpoint = wanted AND p.api_key_name = coalesce(key_name, p.api_key_name));
+    IF cardinality(meant) = 0 THEN
         RAISE EXCEPTION '%', CASE WHEN key_name IS NULL THEN format('no vectorizer uses %s', wanted)
             ELSE format('key "%s" is not used with %s', key_name, wanted) END
             USING ERRCODE = 'undefined_object',
                   HINT = 'ai.provider_status lists endpoints and the names of their keys.';
     END IF;
+    RETURN meant;
 END
 $$;
 COMMENT ON FUNCTION ai._provider_rows(text, text) IS
@@ -194,7 +196,7 @@ BEGIN
     PERFORM ai._require_provider_admin(caller);
     PERFORM ai._check_provider_limit('requests_per_minute', requests_per_minute, 1000000000);
     PERFORM ai._check_provider_limit('tokens_per_minute', tokens_per_minute, 1000000000000);
-    meant := ARRAY(SELECT r FROM ai._provider_rows(provider, api_key_name) r);
+    meant := ai._provider_rows(provider, api_key_name);
     IF cardinality(meant) > 1 THEN
         RAISE EXCEPTION 'several keys are used with %', meant[1].endpoint
             USING ERRCODE = 'ambiguous_parameter',
@@ -225,6 +227,8 @@ CREATE FUNCTION ai._pause_provider(caller oid, provider text, until timestamptz,
     SET search_path = pg_catalog, pg_temp
     AS $$
 #variable_conflict use_variable
+DECLARE
+    meant ai.provider[];
 BEGIN
     PERFORM ai._require_provider_admin(caller);
     IF until IS NULL OR until <= clock_timestamp() THEN
@@ -232,8 +236,8 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Without a time it is paused until ai.resume_provider is called.';
     END IF;
-    UPDATE ai.provider p SET paused_until = until
-    FROM ai._provider_rows(provider, api_key_name) r
+    meant := ai._provider_rows(provider, api_key_name);
+    UPDATE ai.provider p SET paused_until = until FROM unnest(meant) r
     WHERE p.endpoint = r.endpoint AND p.api_key_name = r.api_key_name;
 END
 $$;
@@ -254,12 +258,15 @@ CREATE FUNCTION ai._resume_provider(caller oid, provider text, api_key_name text
     SET search_path = pg_catalog, pg_temp
     AS $$
 #variable_conflict use_variable
+DECLARE
+    meant ai.provider[];
 BEGIN
     PERFORM ai._require_provider_admin(caller);
+    meant := ai._provider_rows(provider, api_key_name);
     UPDATE ai.provider p
     SET paused_until = NULL, resumed_at = clock_timestamp(), breaker = 'closed',
         failure_streak = 0, open_until = NULL, cooldown_until = NULL
-    FROM ai._provider_rows(provider, api_key_name) r
+    FROM unnest(meant) r
     WHERE p.endpoint = r.endpoint AND p.api_key_name = r.api_key_name;
 END
 $$;
@@ -277,10 +284,12 @@ CREATE FUNCTION ai._provider_set_enabled(caller oid, provider text, key_name tex
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    meant ai.provider[];
 BEGIN
     PERFORM ai._require_provider_admin(caller);
-    UPDATE ai.provider p SET enabled = enable
-    FROM ai._provider_rows(provider, key_name) r
+    meant := ai._provider_rows(provider, key_name);
+    UPDATE ai.provider p SET enabled = enable FROM unnest(meant) r
     WHERE p.endpoint = r.endpoint AND p.api_key_name = r.api_key_name;
 END
 $$;

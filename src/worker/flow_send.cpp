@@ -11,7 +11,14 @@
 
 namespace ai::worker {
 
+namespace {
+
 using std::chrono::milliseconds;
+
+/// After those that are given back in the same turn.
+constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
+
+}  // namespace
 
 void Flow::Send() {
   SendDelayed();
@@ -261,10 +268,9 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
       return;
     default:
       if (failure.failure_class == FailureClass::kTransient && request.route.gate->Broken()) {
-        // It answers nobody: the rows are not to blame, and others come first.
-        Guarded(lane, "embedding", [&] {
-          GiveBackRows(lane, lease(), PlacesOf(rows), milliseconds(pg::settings.breaker_pause));
-        });
+        // It answers nobody: the rows are not to blame. Others come first the next time.
+        Guarded(lane, "embedding",
+                [&] { GiveBackRows(lane, lease(), PlacesOf(rows), kBehindOthers); });
         End(lane, rows);
         look_ = true;
         return;

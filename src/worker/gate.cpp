@@ -138,7 +138,9 @@ std::optional<Ticket> Gate::Admit() {
     return std::nullopt;
   }
   const auto passage = WithEntry([](SharedEndpoint& entry, Micros now) {
-    return entry.state.Admit(MyProcPid, BreakerSettings(), now);
+    const auto admitted = entry.state.Admit(MyProcPid, BreakerSettings(), now);
+    entry.state_changes += admitted && admitted->probe ? 1 : 0;
+    return admitted;
   });
   return passage ? std::optional<Ticket>(std::in_place, *this, *passage) : std::nullopt;
 }
