@@ -73,7 +73,7 @@ void Flow::GiveBack() {
       continue;
     }
     try {
-      GiveBackAll(*lane.vectorizer, lease());
+      lane.vectorizer->GiveBackAll(lease());
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
@@ -158,7 +158,7 @@ void Flow::Drop(Lane& lane) {
 }
 
 void Flow::ReturnRows(Lane& lane) {
-  GiveBackAll(*lane.vectorizer, lease());
+  lane.vectorizer->GiveBackAll(lease());
   lane.owes_rows = false;
   look_ = true;
 }

@@ -19,7 +19,6 @@
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
-#include "worker/take.hpp"
 
 namespace ai::worker {
 
@@ -66,7 +65,6 @@ class Flow {
   Lane* NextLane();
   void TakeInto(Lane& lane);
   void Accept(Lane& lane, std::vector<Read> reads);
-  void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
 
@@ -158,7 +156,9 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     Drop(lane);
     // Rows of a vectorizer that was dropped are gone with it.
     lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
-    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+    Failure failure = FailureOf(FailureClass::kConfiguration, error.what());
+    failure.hint = error.hint();
+    Rest(lane, step, failure);
   }
   return false;
 }

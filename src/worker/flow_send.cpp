@@ -4,10 +4,8 @@
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
 #include "pg/settings.hpp"
-#include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
-#include "worker/places.hpp"
 
 namespace ai::worker {
 
@@ -249,7 +247,7 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
   switch (failure.failure_class) {
     case FailureClass::kConfiguration:
       Guarded(lane, "embedding",
-              [&] { GiveBackRows(lane, lease(), PlacesOf(rows), milliseconds(0)); });
+              [&] { lane.vectorizer->GiveBack(lane, lease(), rows, milliseconds(0)); });
       End(lane, rows);
       look_ = true;
       Rest(lane, "embedding", failure);
@@ -263,14 +261,14 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
         return;
       }
       Guarded(lane, "embedding",
-              [&] { GiveUp(lane, lease(), PlacesOf(rows), "embedding", failure); });
+              [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
       End(lane, rows);
       return;
     default:
       if (failure.failure_class == FailureClass::kTransient && request.route.gate->Broken()) {
         // It answers nobody: the rows are not to blame. Others come first the next time.
         Guarded(lane, "embedding",
-                [&] { GiveBackRows(lane, lease(), PlacesOf(rows), kBehindOthers); });
+                [&] { lane.vectorizer->GiveBack(lane, lease(), rows, kBehindOthers); });
         End(lane, rows);
         look_ = true;
         return;
@@ -280,9 +278,8 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
         Delay(std::move(request), pause);
         return;
       }
-      Guarded(lane, "embedding", [&] {
-        TryAgain(lane, lease(), rows, "embedding", failure, milliseconds(pg::settings.retry_delay));
-      });
+      Guarded(lane, "embedding",
+              [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "embedding", failure); });
       End(lane, rows);
       look_ = true;
   }

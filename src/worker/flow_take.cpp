@@ -4,10 +4,9 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
-#include "worker/cut.hpp"
-#include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/vectorizer.hpp"
 
 namespace ai::worker {
 namespace {
@@ -182,14 +181,14 @@ void Flow::TakeInto(Lane& lane) {
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
-      if (!TakeRows(lane, lease(), most, retries)) {
+      if (!lane.vectorizer->Take(lane, lease(), most, retries)) {
         take_again_soon_ = true;
         return;
       }
       look_ = look_ || retries;  // for the time of the next one
     }
     if (!lane.unread.empty()) {
-      Accept(lane, ReadRows(lane, kMostReadBytes));
+      Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }
   });
 }
@@ -198,18 +197,18 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   std::vector<RowPtr> rows;
   for (Read& read : reads) {
     try {
-      rows.push_back(CutRow(*lane.vectorizer, read));
+      rows.push_back(lane.vectorizer->Cut(read));
     } catch (const ai::Error& error) {
       if (error.code() == ErrorCode::kCancelled) {
         throw;
       }
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
-      const Place places[] = {read.place};
-      GiveUp(lane, lease(), places, "chunking", failure);
+      const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
+      lane.vectorizer->GiveUp(lane, lease(), row, "chunking", failure);
     }
   }
-  ReuseVectors(lane, rows);
+  lane.vectorizer->Reuse(lane, rows);
   for (const RowPtr& row : rows) {
     held_bytes_ += row->bytes;
     lane.held.push_back(row);
@@ -222,43 +221,6 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
         ++lane.usage.reused_chunks;
       } else {
         lane.unsent.push_back({row, i});
-      }
-    }
-  }
-}
-
-/// A chunk that moved within its row, or that another row has if that is wanted, has its vector
-/// already.
-void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
-  if (lane.vectorizer->column()) {
-    return;
-  }
-  std::vector<Place> places;
-  std::vector<policy::ContentHash> hashes;
-  for (const RowPtr& row : rows) {
-    if (row->waiting == 0 || (row->old_chunks == 0 && !lane.vectorizer->reuse())) {
-      continue;
-    }
-    places.push_back(row->place);
-    for (const Chunk& chunk : row->chunks) {
-      if (!chunk.kept) {
-        hashes.push_back(chunk.hash);
-      }
-    }
-  }
-  if (places.empty()) {
-    return;
-  }
-  std::map<policy::ContentHash, VectorOf> known;
-  for (auto& [hash, vector] : FindVectors(*lane.vectorizer, places, hashes)) {
-    known.emplace(hash, std::move(vector));
-  }
-  for (const RowPtr& row : rows) {
-    for (Chunk& chunk : row->chunks) {
-      const auto found = chunk.kept ? known.end() : known.find(chunk.hash);
-      if (found != known.end()) {
-        chunk.vector = found->second;
-        --row->waiting;
       }
     }
   }

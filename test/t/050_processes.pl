@@ -6,7 +6,6 @@ use EngineTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
@@ -56,11 +55,7 @@ sub replaced
 sub takes_less
 {
 	my ($seconds, $statement, $name) = @_;
-	my $start = time;
-	sql($statement);
-	my $taken = time - $start;
-	cmp_ok($taken, '<', $seconds, sprintf('%s: %.2f s', $name, $taken));
-	return;
+	return EngineTest::takes_less($seconds, $name, sub { sql($statement) });
 }
 
 sub set
@@ -308,10 +303,7 @@ $standby->stop;
 
 # -- shutdown
 
-my $start = time;
-$node->stop('fast');
-my $taken = time - $start;
-cmp_ok($taken, '<', 2, sprintf('fast shutdown: %.2f s', $taken));
+EngineTest::takes_less(2, 'fast shutdown', sub { $node->stop('fast') });
 
 # -- no place for another process
 
