@@ -30,7 +30,10 @@ std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) con
   if (lane.rests_until > now) {
     return until(lane.rests_until);
   }
-  const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
+  if (IsBarred(lane)) {
+    return UntilTake(lane);
+  }
+  const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
   if (room && (lane.owes_rows || !lane.unread.empty())) {
     return at_once;
   }
@@ -161,7 +164,6 @@ void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport().Cancel(http::RequestId(request->first));
-      request->second.route.gate->Cancelled();
       request = in_flight_.erase(request);
     } else {
       ++request;
