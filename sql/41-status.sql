@@ -131,6 +131,10 @@ BEGIN
     END IF;
     EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
                    ai._qualified_name(v.work), ai._qualified_name(v.failed));
+    IF pg_relation_size(v.queue) + pg_relation_size(v.work) + pg_relation_size(v.failed) = 0 THEN
+        n := (0, 0, 0, 0, NULL, NULL, NULL, NULL);
+        RETURN n;
+    END IF;
     EXECUTE ai._vectorizer_count_query(v) INTO found USING most + 1;
     n := (found.pending, found.running, found.retrying, found.failed, found.oldest,
           found.next_retry, found.error, found.error_at);

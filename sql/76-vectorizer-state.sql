@@ -7,39 +7,61 @@
 
 CREATE FUNCTION ai._vectorizer_state(v ai.vectorizer, n ai._vectorizer_counts, p ai.provider,
         error_at timestamptz, OUT state text, OUT reason text)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT s.state, s.reason
-    FROM ai._vectorizer_paused_reason(v.id) AS paused (reason),
-        ai._workers_absent() AS absent (reason), ai._workers_paused_reason() AS at_rest (reason),
-        ai._provider_state(p) AS provider,
-        (SELECT x.last_success_at FROM (SELECT) none LEFT JOIN ai.vectorizer_worker_progress x
-         ON x.vectorizer_id = v.id) AS progress,
-        LATERAL (VALUES
-            (1, n.pending IS NULL, 'locked', 'somebody is changing or dropping it'),
-            (2, v.disabled, 'disabled', ai._vectorizer_disabled_reason(v)),
-            (3, paused.reason IS NOT NULL, 'paused', paused.reason),
-            (4, absent.reason IS NOT NULL, 'no workers', absent.reason),
-            (5, at_rest.reason IS NOT NULL, 'paused', at_rest.reason),
-            (6, n.pending + n.running + n.retrying = 0, 'idle', CASE n.failed
-                WHEN 0 THEN 'every row is embedded'
-                ELSE format('every row is embedded but for %s that failed: see ai.vectorizer_errors, '
-                            'then run ai.retry_failed(%L)', n.failed, v.name) END),
-            (7, provider.state IN ('disabled', 'paused', 'open', 'cooling'), 'waiting',
-             format('for provider %s: %s: %s', p.endpoint, CASE provider.state
-                 WHEN 'open' THEN 'breaker open' WHEN 'cooling' THEN 'rate limited'
-                 ELSE provider.state END, provider.reason)),
-            (8, n.running > 0, 'active', format('%s rows are with workers', n.running)),
-            (9, n.pending = 0, 'retrying', format('%s rows wait for another try, the next one at %s',
-                n.retrying, n.next_retry::timestamptz(0))),
-            (10, error_at > coalesce(progress.last_success_at, '-infinity'), 'retrying',
-             'workers could not go on, and try again in some seconds: see last_error'),
-            (11, true, 'waiting', 'for a worker that has time for it')
-        ) AS s (rank, holds, state, reason)
-    WHERE s.holds
-    ORDER BY s.rank LIMIT 1
-    $$;
+DECLARE
+    provider record;
+BEGIN
+    IF n.pending IS NULL THEN
+        state := 'locked';
+        reason := 'somebody is changing or dropping it';
+    ELSIF v.disabled THEN
+        state := 'disabled';
+        reason := ai._vectorizer_disabled_reason(v);
+    ELSE
+        reason := ai._vectorizer_paused_reason(v.id);
+        state := CASE WHEN reason IS NOT NULL THEN 'paused' END;
+    END IF;
+    IF state IS NULL THEN
+        reason := ai._workers_absent();
+        state := CASE WHEN reason IS NOT NULL THEN 'no workers' END;
+    END IF;
+    IF state IS NULL THEN
+        reason := ai._workers_paused_reason();
+        state := CASE WHEN reason IS NOT NULL THEN 'paused' END;
+    END IF;
+    IF state IS NOT NULL THEN
+        RETURN;
+    END IF;
+    provider := ai._provider_state(p);
+    IF n.pending + n.running + n.retrying = 0 THEN
+        state := 'idle';
+        reason := CASE n.failed WHEN 0 THEN 'every row is embedded' ELSE
+            format('every row is embedded but for %s that failed: see ai.vectorizer_errors, then '
+                   'run ai.retry_failed(%L)', n.failed, v.name) END;
+    ELSIF provider.state IN ('disabled', 'paused', 'open', 'cooling') THEN
+        state := 'waiting';
+        reason := format('for provider %s: %s: %s', p.endpoint, CASE provider.state
+            WHEN 'open' THEN 'breaker open' WHEN 'cooling' THEN 'rate limited'
+            ELSE provider.state END, provider.reason);
+    ELSIF n.running > 0 THEN
+        state := 'active';
+        reason := format('%s rows are with workers', n.running);
+    ELSIF n.pending = 0 THEN
+        state := 'retrying';
+        reason := format('%s rows wait for another try, the next one at %s', n.retrying,
+                         n.next_retry::timestamptz(0));
+    ELSIF error_at > coalesce((SELECT x.last_success_at FROM ai.vectorizer_worker_progress x
+                               WHERE x.vectorizer_id = v.id), '-infinity') THEN
+        state := 'retrying';
+        reason := 'workers could not go on, and try again in some seconds: see last_error';
+    ELSE
+        state := 'waiting';
+        reason := 'for a worker that has time for it';
+    END IF;
+END
+$$;
 COMMENT ON FUNCTION ai._vectorizer_state(ai.vectorizer, ai._vectorizer_counts, ai.provider,
         timestamptz) IS
     'state of a vectorizer and the reason for it';
