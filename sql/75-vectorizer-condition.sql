@@ -1,6 +1,12 @@
 -- What there is to know of a vectorizer beyond the numbers of its rows: how fast it goes, its last
 -- error, and what is in the way of it.
 
+CREATE FUNCTION ai._rows(number bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT CASE number WHEN 1 THEN '1 row' ELSE number || ' rows' END$$;
+COMMENT ON FUNCTION ai._rows(bigint) IS 'a number of rows in words';
+
 CREATE FUNCTION ai._vectorizer_rows_per_minute(vectorizer_id int4) RETURNS numeric
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp

@@ -39,7 +39,7 @@ BEGIN
         state := 'idle';
         reason := CASE n.failed WHEN 0 THEN 'every row is embedded' ELSE
             format('every row is embedded but for %s that failed: see ai.vectorizer_errors, then '
-                   'run ai.retry_failed(%L)', n.failed, v.name) END;
+                   'run ai.retry_failed(%L)', ai._rows(n.failed), v.name) END;
     ELSIF provider.state IN ('disabled', 'paused', 'open', 'cooling') THEN
         state := 'waiting';
         reason := format('for provider %s: %s: %s', p.endpoint, CASE provider.state
@@ -47,10 +47,10 @@ BEGIN
             ELSE provider.state END, provider.reason);
     ELSIF n.running > 0 THEN
         state := 'active';
-        reason := format('%s rows are with workers', n.running);
+        reason := ai._rows(n.running) || ' with workers';
     ELSIF n.pending = 0 THEN
         state := 'retrying';
-        reason := format('%s rows wait for another try, the next one at %s', n.retrying,
+        reason := format('%s to try again, the first at %s', ai._rows(n.retrying),
                          n.next_retry::timestamptz(0));
     ELSIF error_at > coalesce((SELECT x.last_success_at FROM ai.vectorizer_worker_progress x
                                WHERE x.vectorizer_id = v.id), '-infinity') THEN
@@ -91,7 +91,8 @@ BEGIN
     running := n.running;
     retrying := n.retrying;
     failed := n.failed;
-    oldest_pending_age := greatest(clock_timestamp() - n.oldest, '0');
+    oldest_pending_age := CASE WHEN n.oldest IS NOT NULL
+        THEN greatest(clock_timestamp() - n.oldest, '0') END;
     rows_per_minute := ai._vectorizer_rows_per_minute(v.id);
     estimated_time_left := make_interval(secs => round(60 * (pending + running + retrying)
         / nullif(rows_per_minute, 0))::float8);

@@ -61,12 +61,12 @@ CREATE FUNCTION ai._health_vectorizers(max_pending_age interval) RETURNS SETOF t
     SELECT format('vectorizer "%s": %s', s.name, c.complaint)
     FROM ai.vectorizer_status s, LATERAL (VALUES
         (1, s.state IN ('disabled', 'paused') AND s.pending_items > 0,
-         format('%s while %s rows wait: %s', s.state, s.pending_items, s.state_reason)),
+         format('%s with %s to do: %s', s.state, ai._rows(s.pending_items), s.state_reason)),
         (2, s.state = 'waiting' AND s.state_reason ~ '^for provider', 'waits ' || s.state_reason),
         (3, s.state = 'retrying', format('something failed, and is tried again: %s', s.last_error)),
         (4, s.oldest_pending_age > max_pending_age,
          format('the oldest change has waited for %s', date_trunc('second', s.oldest_pending_age))),
-        (5, s.failed > 0, format('%s rows failed: see ai.vectorizer_errors', s.failed))
+        (5, s.failed > 0, format('%s failed: see ai.vectorizer_errors', ai._rows(s.failed)))
     ) AS c (rank, holds, complaint)
     WHERE c.holds
     ORDER BY s.name, c.rank

@@ -50,10 +50,11 @@ CREATE FUNCTION ai._progress_line(done bigint, total bigint, is_exact boolean,
         rpad(repeat('#', floor(20 * p.share)::int), 20, '.'),
         lpad(to_char(floor(1000 * p.share) / 10, 'FM990.0'), 5),
         lpad(to_char(done, 'FM999,999,999,999'), length(p.total)), p.total,
-        lpad(to_char(rows_per_minute / 60, 'FM99999990.0'), 7),
+        format('%7s', to_char(rows_per_minute / 60, 'FM99999990.0')),
         CASE WHEN done >= _progress_line.total THEN rpad('done', 13)
              WHEN time_left IS NULL THEN rpad('', 13)
-             ELSE format('%8s left', to_char(time_left, 'HH24:MI:SS')) END,
+             ELSE format('%8s left', to_char(make_interval(
+                 secs => extract(epoch FROM time_left)::float8), 'HH24:MI:SS')) END,
         remark)
     FROM (SELECT CASE WHEN total > 0 THEN done::numeric / total ELSE 1 END,
               CASE WHEN NOT is_exact THEN '~' ELSE '' END || to_char(total, 'FM999,999,999,999'))
