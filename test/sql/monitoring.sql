@@ -2,6 +2,7 @@
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SET timezone = 'UTC';
+SET intervalstyle = 'postgres';
 SELECT setval('ai.vectorizer_id_seq', 1, false);
 CREATE ROLE regress_ai_owner;
 CREATE ROLE regress_ai_monitor IN ROLE pg_monitor;
