@@ -17,6 +17,13 @@ Datum MessageDatum(const Failure& failure) {
   return pg::TextDatum(utf8::Clip(failure.message, kMostMessage));
 }
 
+void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message) {
+  pg::Call([&] {
+    ereport(LOG, errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
+                        static_cast<int>(step.size()), step.data(), message.c_str()));
+  });
+}
+
 /// Runs body with a Spi in a transaction, unless there is nothing to do it for.
 template <typename Body>
 void InTransaction(Lane& lane, std::size_t rows, const Body& body) {
@@ -87,12 +94,12 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
                                       {TEXTOID, pg::TextDatum(step)},
                                       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
                                       {TEXTOID, pg::TextDatum(lease)}};
-    spi.Execute(
-        "WITH recorded AS (INSERT INTO ai._vectorizer_errors (id, message, details) "
-        "SELECT v.id, $2, pg_catalog.jsonb_build_object('step', $3, 'class', $4) "
-        "FROM ai.vectorizer v WHERE v.id = $1 RETURNING id) "
-        "SELECT ai._worker_progress($5::uuid, r.id, 0, $2) FROM recorded r",
+    const pg::Rows rows = spi.Execute(
+        "SELECT r.name, $2 FROM ai._record_error($1, $2, $3, $4, $5::uuid) r WHERE r.is_new",
         arguments);
+    if (rows.count() > 0) {
+      LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value());
+    }
   }
   transaction.Commit();
 }
