@@ -88,7 +88,7 @@ COMMENT ON FUNCTION ai._recent(text, interval, bigint, bigint) IS
 -- An error is new unless it is the last one, and nothing went well since: then another worker has
 -- met with it.
 CREATE FUNCTION ai._record_error(vectorizer_id int4, message text, step text, class text,
-        worker_id uuid, OUT name text, OUT is_new boolean) RETURNS SETOF record
+        worker_id uuid, hint text, OUT name text, OUT is_new boolean) RETURNS SETOF record
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -105,14 +105,15 @@ BEGIN
         SELECT FROM ai.vectorizer_worker_progress p
         WHERE p.vectorizer_id = _record_error.vectorizer_id AND p.last_success_at > last.recorded);
     INSERT INTO ai._vectorizer_errors (id, message, details, recorded)
-    VALUES (vectorizer_id, message, jsonb_build_object('step', step, 'class', class),
-            clock_timestamp());
+    VALUES (vectorizer_id, message, jsonb_strip_nulls(jsonb_build_object(
+                'step', step, 'class', class, 'hint', hint)), clock_timestamp());
     PERFORM ai._worker_progress(worker_id, vectorizer_id, 0, message);
     RETURN NEXT;
 END
 $$;
-COMMENT ON FUNCTION ai._record_error(int4, text, text, text, uuid) IS
+COMMENT ON FUNCTION ai._record_error(int4, text, text, text, uuid, text) IS
     'notes an error of a vectorizer as a whole; returns its name, and whether the error is new';
 
-REVOKE ALL ON FUNCTION ai._record_error(int4, text, text, text, uuid), ai._counters(),
-    ai._take_samples(interval), ai._prune_samples(), ai._recent(text, interval, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ai._record_error(int4, text, text, text, uuid, text), ai._counters(),
+    ai._take_samples(interval), ai._prune_samples(), ai._recent(text, interval, bigint, bigint)
+FROM PUBLIC;

@@ -17,10 +17,13 @@ Datum MessageDatum(const Failure& failure) {
   return pg::TextDatum(utf8::Clip(failure.message, kMostMessage));
 }
 
-void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message) {
+void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message,
+             const std::string& hint) {
   pg::Call([&] {
-    ereport(LOG, errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
-                        static_cast<int>(step.size()), step.data(), message.c_str()));
+    ereport(LOG,
+            errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
+                   static_cast<int>(step.size()), step.data(), message.c_str()),
+            hint.empty() ? 0 : errhint("%s", hint.c_str()));
   });
 }
 
@@ -86,19 +89,21 @@ void Vectorizer::GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows,
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,
                  const Failure& failure) {
+  const bool no_hint = failure.hint.empty();
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},
-                                      {TEXTOID, MessageDatum(failure)},
-                                      {TEXTOID, pg::TextDatum(step)},
-                                      {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
-                                      {TEXTOID, pg::TextDatum(lease)}};
+    const pg::Argument arguments[] = {
+        {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
+        {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
+        {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
     const pg::Rows rows = spi.Execute(
-        "SELECT r.name, $2 FROM ai._record_error($1, $2, $3, $4, $5::uuid) r WHERE r.is_new",
+        "SELECT r.name, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::uuid, $6) r "
+        "WHERE r.is_new",
         arguments);
     if (rows.count() > 0) {
-      LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value());
+      LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value(),
+              rows.TextAt(0, 2).value_or(""));
     }
   }
   transaction.Commit();

@@ -3,6 +3,7 @@
 #include "pg/queue_batch.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/launcher.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
 
@@ -13,6 +14,7 @@ void InstallEngine() {
     return;
   }
   InstallSharedState();
+  InstallSharedProviders();
   InstallDdlHooks();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();

@@ -52,9 +52,11 @@ WaitFor Flow::NextWait() {
     if (!lane.unsent.empty() && lane.route) {
       at_most(lane.route->gate->Closed().value_or(wait));
     }
-    const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
+    const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
     if (lane.rests_until > now) {
       until(lane.rests_until);
+    } else if (IsBarred(lane)) {
+      at_most(UntilTake(lane));
     } else if (room && (lane.changes || lane.owes_rows || !lane.unread.empty())) {
       at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
     } else if (room && lane.next_retry) {
@@ -113,7 +115,6 @@ void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport().Cancel(http::RequestId(request->first));
-      request->second.route.gate->Cancelled();
       request = in_flight_.erase(request);
     } else {
       ++request;

@@ -12,10 +12,10 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
+#include "worker/governor.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
@@ -53,6 +53,7 @@ class Flow {
     Lane* lane;
     std::vector<Item> items;
     Route route;
+    std::optional<Ticket> ticket = std::nullopt;  // while it is under way
     int tries = 0;
     SteadyTime not_before = {};
   };
@@ -71,17 +72,26 @@ class Flow {
   void SendDelayed();
   bool SendOne(Lane& lane);
   bool FindRoute(Lane& lane);
-  std::vector<Item> NextItems(Lane& lane);
+  void LookUpRoute(Lane& lane);
+  std::vector<Item> NextItems(Lane& lane, std::size_t most);
   void Submit(Request request);
-  policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
   void SendLocally(Lane& lane);
   void ReceiveLocally();
   void OnVectors(Lane& lane, std::span<const Item> items,
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
-  void OnFailure(Request request, const Failure& failure);
+  void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
+
+  // Keeping to what providers allow.
+  void FollowProviders();
+  bool MayTake(Lane& lane);
+  bool IsBarred(const Lane& lane) const;
+  bool WantsMore(const Lane& lane) const;
+  std::size_t RowsFor(const Lane& lane) const;
+  void GiveBackBarred();
+  std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
   void StoreLane(Lane& lane);
@@ -108,7 +118,7 @@ class Flow {
   SystemRandom random_;
   pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
-  std::map<std::string, policy::EndpointGate> gates_;
+  Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
   LocalEmbedder local_;
@@ -118,6 +128,7 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
+  bool taking_ = false;           // more rows may come before the next request has to go
   Tally tally_;
 };
 
@@ -145,7 +156,9 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     Drop(lane);
     // Rows of a vectorizer that was dropped are gone with it.
     lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
-    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+    Failure failure = FailureOf(FailureClass::kConfiguration, error.what());
+    failure.hint = error.hint();
+    Rest(lane, step, failure);
   }
   return false;
 }

@@ -114,7 +114,8 @@ Lane* Flow::NextLane() {
   for (auto& [id, lane] : lanes_) {
     const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
                      (lane.next_retry && *lane.next_retry <= now);
-    if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
+    if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
+        IsBarred(lane)) {
       continue;
     }
     if (best == nullptr || Before(lane, *best)) {
@@ -136,16 +137,18 @@ void Flow::Take() {
 
 void Flow::TakeAll() {
   take_again_soon_ = false;
+  taking_ = true;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
     if (lane == nullptr || take_again_soon_) {
-      return;
+      break;
     }
     lane->turn = ++turns_;
     TakeInto(*lane);
     while (SendOne(*lane)) {
     }
   }
+  taking_ = false;
 }
 
 bool Flow::Load(Lane& lane) {
@@ -171,7 +174,10 @@ void Flow::TakeInto(Lane& lane) {
     lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
     return;
   }
-  const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
+  if (!MayTake(lane)) {
+    return;
+  }
+  const std::size_t most = std::min(RowsFor(lane), kMostTaken);
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
@@ -181,7 +187,6 @@ void Flow::TakeInto(Lane& lane) {
       }
       look_ = look_ || retries;  // for the time of the next one
     }
-    lane.route.reset();  // the key may be another one by now
     if (!lane.unread.empty()) {
       Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }
