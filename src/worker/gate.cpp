@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/text/utf8.hpp"
+#include "pg/guard.hpp"
 #include "pg/settings.hpp"
 
 namespace ai::worker {
@@ -26,15 +27,24 @@ void NoteError(SharedEndpoint& entry, const Failure& failure) {
   entry.last_error[message.copy(entry.last_error, message.size())] = '\0';
 }
 
+/// What has become of a breaker. It is in shared memory, so one process of all sees it.
+struct Turn {
+  bool opened = false;
+  bool closed = false;
+};
+
 /// Runs body, which changes the state, and sees to what follows from that.
 template <typename Body>
-void Change(const Gate& gate, const Body& body) {
+Turn Change(const Gate& gate, const Body& body) {
   bool lets_go = false;
+  Turn turn;
   gate.WithEntry([&](SharedEndpoint& entry, Micros now) {
     const policy::EndpointState before = entry.state;
     body(entry, now);
     const policy::EndpointState& after = entry.state;
     lets_go = LetsGo(before.breaker, after.breaker);
+    turn = {!before.breaker.broken && after.breaker.broken,
+            before.breaker.broken && !after.breaker.broken};
     const bool asked_for_rest = after.cooling_until > before.cooling_until &&
                                 after.cooling_until - now > kLongPause &&
                                 before.cooling_until <= now;
@@ -46,6 +56,20 @@ void Change(const Gate& gate, const Body& body) {
   if (lets_go) {
     WakeAllWorkers();
   }
+  return turn;
+}
+
+void LogOpened(const std::string& address, const Failure& failure) {
+  pg::Call([&] {
+    ereport(LOG, errmsg("ai: %s is left alone: %s", address.c_str(), failure.message.c_str()),
+            errdetail("One request is tried every %d ms (ai.breaker_pause).",
+                      pg::settings.breaker_pause),
+            errhint("See ai.provider_status; ai.resume_provider has it asked again at once."));
+  });
+}
+
+void LogClosed(const std::string& address) {
+  pg::Call([&] { ereport(LOG, errmsg("ai: %s answers again", address.c_str())); });
 }
 
 }  // namespace
@@ -70,7 +94,7 @@ void Ticket::Charge(std::size_t tokens) {
 void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens) {
   const Gate& gate = *std::exchange(gate_, nullptr);
   const TimestampTz wall_now = GetCurrentTimestamp();
-  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  const Turn turn = Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
     if (tokens) {
       entry.state.Charge(passage_, static_cast<double>(*tokens), now);
@@ -81,12 +105,15 @@ void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::in
     entry.last_success = wall_now;
     ++entry.outcomes[static_cast<int>(Outcome::kSucceeded)];
   });
+  if (turn.closed) {
+    LogClosed(gate.address);
+  }
 }
 
 void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) {
   const Gate& gate = *std::exchange(gate_, nullptr);
   const TimestampTz wall_now = GetCurrentTimestamp();
-  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  const Turn turn = Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
     entry.state.Failed(passage_, failure, BreakerSettings(), now);
     entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
@@ -94,6 +121,9 @@ void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) 
     NoteError(entry, failure);
     ++entry.outcomes[static_cast<int>(OutcomeOf(failure.failure_class))];
   });
+  if (turn.opened) {
+    LogOpened(gate.address, failure);
+  }
 }
 
 std::optional<milliseconds> Gate::Closed() const {
