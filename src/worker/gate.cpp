@@ -27,24 +27,35 @@ void NoteError(SharedEndpoint& entry, const Failure& failure) {
   entry.last_error[message.copy(entry.last_error, message.size())] = '\0';
 }
 
-/// What has become of a breaker. It is in shared memory, so one process of all sees it.
-struct Turn {
-  bool opened = false;
-  bool closed = false;
-};
+/// One line when the endpoint is left alone, and one when it is asked again.
+void LogBreaker(const Gate& gate, bool opened, int failures, const char* error) {
+  const char* address = gate.address.c_str();
+  pg::Call([&] {
+    if (opened) {
+      ereport(LOG,
+              errmsg_plural("ai: provider %s is left alone after %d failure",
+                            "ai: provider %s is left alone after %d failures in a row",
+                            static_cast<unsigned long>(failures), address, failures),
+              errdetail("The last one: %s", error),
+              errhint("See ai.provider_status; ai.resume_provider lets it be asked at once."));
+    } else {
+      ereport(LOG, errmsg("ai: provider %s is asked again", address));
+    }
+  });
+}
 
 /// Runs body, which changes the state, and sees to what follows from that.
 template <typename Body>
-Turn Change(const Gate& gate, const Body& body) {
+void Change(const Gate& gate, const Body& body) {
   bool lets_go = false;
-  Turn turn;
+  bool turned = false;
+  policy::Breaker breaker;
+  char error[sizeof(SharedEndpoint::last_error)];
   gate.WithEntry([&](SharedEndpoint& entry, Micros now) {
     const policy::EndpointState before = entry.state;
     body(entry, now);
     const policy::EndpointState& after = entry.state;
     lets_go = LetsGo(before.breaker, after.breaker);
-    turn = {!before.breaker.broken && after.breaker.broken,
-            before.breaker.broken && !after.breaker.broken};
     const bool asked_for_rest = after.cooling_until > before.cooling_until &&
                                 after.cooling_until - now > kLongPause &&
                                 before.cooling_until <= now;
@@ -52,24 +63,18 @@ Turn Change(const Gate& gate, const Body& body) {
         before.breaker.opened_at != after.breaker.opened_at || asked_for_rest) {
       ++entry.state_changes;
     }
+    turned = before.breaker.broken != after.breaker.broken;
+    breaker = after.breaker;
+    if (turned) {
+      std::memcpy(error, entry.last_error, sizeof(error));
+    }
   });
   if (lets_go) {
     WakeAllWorkers();
   }
-  return turn;
-}
-
-void LogOpened(const std::string& address, const Failure& failure) {
-  pg::Call([&] {
-    ereport(LOG, errmsg("ai: %s is left alone: %s", address.c_str(), failure.message.c_str()),
-            errdetail("One request is tried every %d ms (ai.breaker_pause).",
-                      pg::settings.breaker_pause),
-            errhint("See ai.provider_status; ai.resume_provider has it asked again at once."));
-  });
-}
-
-void LogClosed(const std::string& address) {
-  pg::Call([&] { ereport(LOG, errmsg("ai: %s answers again", address.c_str())); });
+  if (turned) {
+    LogBreaker(gate, breaker.broken, breaker.failures, error);
+  }
 }
 
 }  // namespace
@@ -78,11 +83,20 @@ policy::BreakerRules BreakerSettings() {
   return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000)};
 }
 
+Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {
+  ++gate.under_way;
+}
+
 Ticket::~Ticket() {
   if (gate_ != nullptr) {
-    Change(*gate_,
-           [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
+    Change(End(), [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
   }
+}
+
+Gate& Ticket::End() {
+  Gate& gate = *std::exchange(gate_, nullptr);
+  --gate.under_way;
+  return gate;
 }
 
 void Ticket::Charge(std::size_t tokens) {
@@ -92,9 +106,9 @@ void Ticket::Charge(std::size_t tokens) {
 }
 
 void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens) {
-  const Gate& gate = *std::exchange(gate_, nullptr);
+  const Gate& gate = End();
   const TimestampTz wall_now = GetCurrentTimestamp();
-  const Turn turn = Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
     if (tokens) {
       entry.state.Charge(passage_, static_cast<double>(*tokens), now);
@@ -105,15 +119,12 @@ void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::in
     entry.last_success = wall_now;
     ++entry.outcomes[static_cast<int>(Outcome::kSucceeded)];
   });
-  if (turn.closed) {
-    LogClosed(gate.address);
-  }
 }
 
 void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) {
-  const Gate& gate = *std::exchange(gate_, nullptr);
+  const Gate& gate = End();
   const TimestampTz wall_now = GetCurrentTimestamp();
-  const Turn turn = Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
     entry.state.Failed(passage_, failure, BreakerSettings(), now);
     entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
@@ -121,9 +132,6 @@ void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) 
     NoteError(entry, failure);
     ++entry.outcomes[static_cast<int>(OutcomeOf(failure.failure_class))];
   });
-  if (turn.opened) {
-    LogOpened(gate.address, failure);
-  }
 }
 
 std::optional<milliseconds> Gate::Closed() const {
