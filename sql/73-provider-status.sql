@@ -6,7 +6,8 @@ CREATE FUNCTION ai._provider_state(p ai.provider, OUT state text, OUT reason tex
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT s.state, s.reason, s.until
-    FROM (VALUES
+    FROM (SELECT p.failure_streak || CASE p.failure_streak WHEN 1 THEN ' failure'
+              ELSE ' failures in a row' END AS failures) f, LATERAL (VALUES
         (1, NOT p.enabled, 'disabled', 'ai.disable_provider was called; ai.enable_provider undoes it',
          'infinity'::timestamptz),
         (2, p.paused_until > now(), 'paused',
@@ -15,14 +16,14 @@ CREATE FUNCTION ai._provider_state(p ai.provider, OUT state text, OUT reason tex
          ELSE 'ai.pause_provider was called; requests go on after ai.resume_provider' END,
          p.paused_until),
         (3, p.breaker <> 'closed' AND p.open_until > now(), 'open',
-         format('%s failures in a row; one request is tried at %s', p.failure_streak,
-                p.open_until::timestamptz(0)), p.open_until),
+         format('%s; one request is tried at %s', f.failures, p.open_until::timestamptz(0)),
+         p.open_until),
         (4, p.cooldown_until > now(), 'cooling',
          format('it asked to be left alone until %s', p.cooldown_until::timestamptz(0)),
          p.cooldown_until),
         (5, p.breaker <> 'closed', 'half-open',
-         format('%s failures in a row; the next request decides', p.failure_streak), NULL),
-        (6, p.failure_streak > 0, 'failing', format('%s failures in a row', p.failure_streak), NULL),
+         f.failures || '; the next request decides', NULL),
+        (6, p.failure_streak > 0, 'failing', f.failures, NULL),
         (7, p.last_success_at IS NULL AND p.last_failure_at IS NULL, 'unused',
          'it has not been asked yet', NULL),
         (8, true, 'ok', 'requests go through' || coalesce(', at most '

@@ -72,11 +72,10 @@ WaitFor Flow::NextWait() {
   if (look_ || local_.busy()) {
     at_most(milliseconds(0));
   }
-  const bool full = in_flight_.size() >= static_cast<std::size_t>(pg::settings.max_in_flight);
   for (const Request& request : delayed_) {
     if (const auto closed = request.route.gate->Closed()) {
       at_most(*closed);
-    } else if (!full) {
+    } else if (FreeSlots(request.route.gate) > 0) {
       until(request.not_before);
     }
   }

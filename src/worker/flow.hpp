@@ -101,6 +101,7 @@ class Flow {
 
   // Keeping to what providers allow.
   void FollowProviders();
+  std::size_t FreeSlots(const Gate* gate) const;
   bool MayTake(Lane& lane);
   bool IsBarred(const Lane& lane) const;
   bool WantsMore(const Lane& lane) const;

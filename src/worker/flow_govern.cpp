@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 
 /// How long before they can be sent rows may be taken.
 constexpr milliseconds kAhead = std::chrono::seconds(1);
+/// Requests to each endpoint that do not count against those to others.
+constexpr std::size_t kOwnSlots = 4;
 /// For how long rows that cannot be sent are kept in hand.
 constexpr milliseconds kHold = std::chrono::seconds(5);
 
@@ -55,6 +57,18 @@ bool Flow::IsBarred(const Lane& lane) const {
     return false;
   }
   return lane.route->gate->Closed().value_or(milliseconds(0)) > kAhead;
+}
+
+/// How many requests to an endpoint may be added to those under way. Each endpoint has some slots
+/// for itself: one that does not answer cannot take them all. Null is one that is not known yet.
+std::size_t Flow::FreeSlots(const Gate* gate) const {
+  const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
+  if (in_flight_.size() < most) {
+    return most - in_flight_.size();
+  }
+  const std::size_t own = std::min(kOwnSlots, most);
+  const std::size_t used = gate == nullptr ? 0 : gate->under_way;
+  return used < own ? own - used : 0;
 }
 
 /// A lane whose key cannot be had may take rows: there are some that nothing has to be sent for,

@@ -39,7 +39,6 @@ void Flow::Send() {
 
 void Flow::SendDelayed() {
   const SteadyTime now = clock_.Now();
-  const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
   std::list<Request> due;
   for (auto request = delayed_.begin(); request != delayed_.end();) {
     const auto next = std::next(request);
@@ -54,7 +53,7 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    if (in_flight_.size() < most) {
+    if (FreeSlots(request.route.gate) > 0) {
       request.ticket = request.route.gate->Admit();
     }
     if (request.ticket) {

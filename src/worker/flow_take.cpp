@@ -89,8 +89,7 @@ void Flow::Look(bool whole) {
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t taken = in_flight_.size();
-  const std::size_t all = most > taken ? most - taken : 0;
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
   if (lane.vectorizer == nullptr) {
     return all;
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/text/utf8.hpp"
+#include "pg/guard.hpp"
 #include "pg/settings.hpp"
 
 namespace ai::worker {
@@ -26,10 +27,30 @@ void NoteError(SharedEndpoint& entry, const Failure& failure) {
   entry.last_error[message.copy(entry.last_error, message.size())] = '\0';
 }
 
+/// One line when the endpoint is left alone, and one when it is asked again.
+void LogBreaker(const Gate& gate, bool opened, int failures, const char* error) {
+  const char* address = gate.address.c_str();
+  pg::Call([&] {
+    if (opened) {
+      ereport(LOG,
+              errmsg_plural("ai: provider %s is left alone after %d failure",
+                            "ai: provider %s is left alone after %d failures in a row",
+                            static_cast<unsigned long>(failures), address, failures),
+              errdetail("The last one: %s", error),
+              errhint("See ai.provider_status; ai.resume_provider lets it be asked at once."));
+    } else {
+      ereport(LOG, errmsg("ai: provider %s is asked again", address));
+    }
+  });
+}
+
 /// Runs body, which changes the state, and sees to what follows from that.
 template <typename Body>
 void Change(const Gate& gate, const Body& body) {
   bool lets_go = false;
+  bool turned = false;
+  policy::Breaker breaker;
+  char error[sizeof(SharedEndpoint::last_error)];
   gate.WithEntry([&](SharedEndpoint& entry, Micros now) {
     const policy::EndpointState before = entry.state;
     body(entry, now);
@@ -42,9 +63,17 @@ void Change(const Gate& gate, const Body& body) {
         before.breaker.opened_at != after.breaker.opened_at || asked_for_rest) {
       ++entry.state_changes;
     }
+    turned = before.breaker.broken != after.breaker.broken;
+    breaker = after.breaker;
+    if (turned) {
+      std::memcpy(error, entry.last_error, sizeof(error));
+    }
   });
   if (lets_go) {
     WakeAllWorkers();
+  }
+  if (turned) {
+    LogBreaker(gate, breaker.broken, breaker.failures, error);
   }
 }
 
@@ -54,11 +83,20 @@ policy::BreakerRules BreakerSettings() {
   return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000)};
 }
 
+Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {
+  ++gate.under_way;
+}
+
 Ticket::~Ticket() {
   if (gate_ != nullptr) {
-    Change(*gate_,
-           [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
+    Change(End(), [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
   }
+}
+
+Gate& Ticket::End() {
+  Gate& gate = *std::exchange(gate_, nullptr);
+  --gate.under_way;
+  return gate;
 }
 
 void Ticket::Charge(std::size_t tokens) {
@@ -68,7 +106,7 @@ void Ticket::Charge(std::size_t tokens) {
 }
 
 void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens) {
-  const Gate& gate = *std::exchange(gate_, nullptr);
+  const Gate& gate = End();
   const TimestampTz wall_now = GetCurrentTimestamp();
   Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
@@ -84,7 +122,7 @@ void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::in
 }
 
 void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) {
-  const Gate& gate = *std::exchange(gate_, nullptr);
+  const Gate& gate = End();
   const TimestampTz wall_now = GetCurrentTimestamp();
   Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);

@@ -32,7 +32,7 @@ class Gate;
 /// cancelled.
 class Ticket final {
  public:
-  Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {}
+  Ticket(Gate& gate, const policy::Passage& passage);
   Ticket(Ticket&& other) noexcept
       : gate_(std::exchange(other.gate_, nullptr)), passage_(other.passage_) {}
   Ticket& operator=(Ticket&& other) noexcept {
@@ -55,6 +55,8 @@ class Ticket final {
   void Failed(const provider::RateLimits& limits, const Failure& failure);
 
  private:
+  Gate& End();
+
   Gate* gate_;  // null: the outcome is told
   policy::Passage passage_;
 };
@@ -74,7 +76,8 @@ class Gate final {
   const std::string address;
   const std::string key_name;
   Control control = {};
-  bool written = false;  // this process has written to its row of ai.provider
+  bool written = false;       // this process has written to its row of ai.provider
+  std::size_t under_way = 0;  // requests of this process
 
   /// How long nobody may ask; nothing if a request may go now. What has no end, as far as is known,
   /// takes a day.

@@ -72,6 +72,8 @@ SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 2, N
 SELECT state, reason, last_success_at, last_failure_at, last_error FROM ai.provider_status WHERE endpoint ~ 'noted';
 SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2100-01-01', NULL, NULL, NULL, NULL);
 SELECT state, reason, paused_until FROM ai.provider_status WHERE endpoint ~ 'noted';
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 1, '2100-01-01', NULL, NULL, NULL, NULL);
+SELECT state, reason FROM ai.provider_status WHERE endpoint ~ 'noted';
 SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2020-01-01', NULL, NULL, NULL, NULL);
 SELECT state, reason, paused_until FROM ai.provider_status WHERE endpoint ~ 'noted';
 SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, '2100-01-01', NULL, NULL, NULL);

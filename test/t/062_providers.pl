@@ -145,6 +145,26 @@ $mock->release;
 $engine->is_settled('broken', 'the provider is back');
 is_state('ok', 'the breaker is closed');
 
+# -- one that hangs takes no slot from others
+
+$mock->rules({ path => '/v1/*', hang => 'before' });
+fill('single', 100);
+$mock->wait_for(hanging => 32) or die;
+fill('elsewhere', 300);
+$engine->is_settled('elsewhere', 'a provider that hangs in all slots does not hold up another');
+is($mock->stats->{hanging}, 32, 'it hangs all the while');
+$mock->rules;
+$mock->release;
+$engine->is_settled('single', 'it is back');
+
+# Somebody who has locked the row neither.
+my $user = $node->background_psql('postgres');
+$user->query_safe('BEGIN; UPDATE ai.provider SET enabled = enabled');
+fill('single', 20);
+$engine->is_settled('single', 'a row that somebody has locked is written later');
+$user->query_safe('COMMIT');
+$user->quit;
+
 # -- a refused model is not the provider's fault
 
 $engine->table('unknown', embedding => q{ai.embedding_openai('no-such-model', 8)});
@@ -248,6 +268,9 @@ is(sql('SELECT endpoint, requests_per_minute, paused_until, state FROM ai.provid
 	sql("SELECT endpoint, requests_per_minute, paused_until, state FROM ai.provider_status WHERE endpoint = '$endpoint'"),
 	'limits and pauses are in it');
 
-unlike(slurp_file($node->logfile), qr/terminated by signal|TRAP|could not (read|write to) the table of providers/, 'the log has nothing that is not expected');
+my $log = slurp_file($node->logfile);
+like($log, qr{LOG:  ai: provider \Q$endpoint\E is left alone after \d+ failures in a row\n.*DETAIL:  The last one: HTTP status 500}, 'an open breaker is in the log');
+like($log, qr{LOG:  ai: provider \Q$endpoint\E is asked again}, 'and a closed one');
+unlike($log, qr/terminated by signal|TRAP|could not (read|write to) the table of providers/, 'the log has nothing that is not expected');
 $node->stop;
 done_testing();
