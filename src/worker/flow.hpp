@@ -19,6 +19,7 @@
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/request_slots.hpp"
 #include "worker/take.hpp"
 
 namespace ai::worker {
@@ -40,6 +41,8 @@ class Flow {
   void Store();
   void Take();
   void Send();
+  /// At the end of a turn: other workers may have what this one does not need.
+  void FreeSlots();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -68,6 +71,7 @@ class Flow {
   void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::size_t KeepSlots(Lane& lane, std::size_t wanted);
 
   // Sending and receiving.
   void SendDelayed();
@@ -113,6 +117,7 @@ class Flow {
   std::map<std::string, policy::EndpointGate> gates_;
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;

@@ -48,7 +48,8 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    if (in_flight_.size() < most && !request.route.gate->Closed()) {
+    const bool has_slot = request.lane->in_flight < request.lane->slots;
+    if (has_slot && in_flight_.size() < most && !request.route.gate->Closed()) {
       Submit(std::move(request));
     } else {
       ++request.lane->delayed;
@@ -59,7 +60,7 @@ void Flow::SendDelayed() {
 
 /// False if there is nothing to send, or no way to.
 bool Flow::SendOne(Lane& lane) {
-  if (lane.unsent.empty() || SlotsFor(lane) == 0) {
+  if (lane.unsent.empty() || SlotsFor(lane) == 0 || lane.in_flight + lane.delayed >= lane.slots) {
     return false;
   }
   if (lane.vectorizer->local_model() != nullptr) {

@@ -13,7 +13,8 @@
 namespace ai::worker {
 
 inline constexpr int kMaxDatabases = 64;
-inline constexpr int kMaxWorkers = 32;  // of a database; the most that ai.workers accepts
+inline constexpr int kMaxWorkers = 32;    // of a database; the most that ai.workers accepts
+inline constexpr int kMaxSlotNotes = 64;  // vectorizers that a worker has requests of at a time
 inline constexpr int kNobody = -1;
 
 /// A running process, or nobody.
@@ -23,9 +24,16 @@ struct ProcessSlot {
   bool ended_well = false;  // the last process that was here ended because it was asked to
 };
 
+/// How many requests of a vectorizer a worker keeps for itself; see request_slots.hpp.
+struct SlotNote {
+  std::int32_t vectorizer = 0;
+  std::uint32_t count = 0;
+};
+
 struct WorkerSlot {
   ProcessSlot process;
   char lease[37] = "";  // id in ai.vectorizer_worker_process, once it is committed
+  SlotNote slot_notes[kMaxSlotNotes];
 };
 
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };

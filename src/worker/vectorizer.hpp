@@ -55,7 +55,7 @@ class Vectorizer {
   bool column() const { return column_; }  // the destination is a column of the source
   bool reuse() const { return reuse_; }
   std::size_t batch_size() const { return batch_size_; }
-  std::size_t concurrency(std::size_t most) const { return std::min(concurrency_, most); }
+  std::size_t concurrency() const { return concurrency_; }
   int max_attempts() const { return max_attempts_; }
 
   /// The columns of the template, without $chunk.
