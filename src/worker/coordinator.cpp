@@ -8,6 +8,7 @@
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/housekeeping.hpp"
+#include "worker/index_keeper.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
@@ -25,7 +26,7 @@ constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping 
 
 class Coordinator final {
  public:
-  explicit Coordinator(DatabaseSlot& slot) : slot_(slot) {}
+  explicit Coordinator(DatabaseSlot& slot) : slot_(slot), indexes_(slot) {}
   void Run();
 
  private:
@@ -46,6 +47,7 @@ class Coordinator final {
   Child workers_[kMaxWorkers];
   bool ran_[kMaxWorkers] = {};
   FullServerNotice full_server_;
+  IndexKeeper indexes_;
   bool version_said_ = false;
 };
 
@@ -162,6 +164,7 @@ bool Coordinator::Turn() {
   KeepWorkers(WantedWorkers(extension));
   if (extension.FitsLibrary()) {
     KeepHouse();
+    next_turn_ = std::min(next_turn_, indexes_.Turn(now_));
   }
   return true;
 }

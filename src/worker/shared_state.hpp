@@ -46,6 +46,7 @@ struct DatabaseSlot {
   std::atomic<std::uint32_t> work{0};     // commits that wrote to a queue
   std::atomic<std::uint32_t> extension_changes{0};
   ProcessSlot coordinator;
+  ProcessSlot indexer;
   WorkerSlot workers[kMaxWorkers];
 };
 

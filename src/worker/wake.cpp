@@ -52,6 +52,7 @@ void End(const ProcessSlot& process) noexcept {
 
 void EndProcesses(const DatabaseSlot& slot) noexcept {
   End(slot.coordinator);
+  End(slot.indexer);
   for (const WorkerSlot& worker : slot.workers) {
     End(worker.process);
   }
