@@ -1,6 +1,7 @@
 #include "worker/engine.hpp"
 
 #include "pg/queue_batch.hpp"
+#include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/launcher.hpp"
 #include "worker/shared_state.hpp"
@@ -14,6 +15,7 @@ void InstallEngine() {
   }
   InstallSharedState();
   InstallDdlHooks();
+  InstallControl();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();
 }

@@ -20,12 +20,13 @@
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/request_slots.hpp"
-#include "worker/take.hpp"
 
 namespace ai::worker {
 
 /// Texts and vectors in hand; above it no more rows are taken.
 inline constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
+/// Texts that are read at once.
+inline constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 /// How long to leave alone a row or a table that somebody else has locked.
 inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
 
@@ -47,6 +48,7 @@ class Flow {
 
   void LookAgain() { look_ = true; }
   void GiveBack();
+  InHand CountInHand() const;
   /// Lets go of all that is in hand, in memory only; the rows are given back later.
   void ForgetAll();
   Tally TakeTally();
@@ -66,12 +68,23 @@ class Flow {
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
+  bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
   void TakeInto(Lane& lane);
+
+  // Rows that may have killed a process.
+  bool Isolate();
+  bool BeginIsolation();
+  Lane* NextSuspects();
+  void TakeSuspects(Lane& lane);
+  bool AllIdle() const;
+  bool IsHeldUp(const Lane& lane) const;
+  void LetGoOfHeldUp();
+  void EndIsolation();
   void Accept(Lane& lane, std::vector<Read> reads);
-  void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
   std::size_t KeepSlots(Lane& lane, std::size_t wanted);
+  std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
   void SendDelayed();
@@ -125,6 +138,11 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
+  bool isolating_ = false;        // nothing else is taken
+  Lane* isolated_ = nullptr;      // whose suspects are in hand
+  SteadyTime isolated_since_ = {};
+  SteadyTime isolate_after_ = {};       // if there is something else to do
+  SteadyTime isolate_not_before_ = {};  // another worker does it
   Tally tally_;
 };
 
@@ -152,7 +170,9 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     Drop(lane);
     // Rows of a vectorizer that was dropped are gone with it.
     lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
-    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+    Failure failure = FailureOf(FailureClass::kConfiguration, error.what());
+    failure.hint = error.hint();
+    Rest(lane, step, failure);
   }
   return false;
 }

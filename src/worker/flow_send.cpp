@@ -4,10 +4,8 @@
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
 #include "pg/settings.hpp"
-#include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
-#include "worker/places.hpp"
 
 namespace ai::worker {
 
@@ -253,7 +251,7 @@ void Flow::OnFailure(Request request, const Failure& failure) {
   switch (failure.failure_class) {
     case FailureClass::kConfiguration:
       Guarded(lane, "embedding",
-              [&] { GiveBackRows(lane, lease(), PlacesOf(rows), milliseconds(0)); });
+              [&] { lane.vectorizer->GiveBack(lane, lease(), rows, milliseconds(0)); });
       End(lane, rows);
       look_ = true;
       Rest(lane, "embedding", failure);
@@ -264,7 +262,7 @@ void Flow::OnFailure(Request request, const Failure& failure) {
         return;
       }
       Guarded(lane, "embedding",
-              [&] { GiveUp(lane, lease(), PlacesOf(rows), "embedding", failure); });
+              [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
       End(lane, rows);
       return;
     default:
@@ -273,9 +271,8 @@ void Flow::OnFailure(Request request, const Failure& failure) {
         Delay(std::move(request), pause);
         return;
       }
-      Guarded(lane, "embedding", [&] {
-        TryAgain(lane, lease(), rows, "embedding", failure, milliseconds(pg::settings.retry_delay));
-      });
+      Guarded(lane, "embedding",
+              [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "embedding", failure); });
       End(lane, rows);
       look_ = true;
   }

@@ -4,25 +4,19 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
-#include "worker/cut.hpp"
-#include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/process.hpp"
+#include "worker/vectorizer.hpp"
 
 namespace ai::worker {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr milliseconds kNoSlots{200};     // while other workers have all requests of a vectorizer
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
-
-/// Never early: who looks before the time finds nothing.
-milliseconds RoundedUp(double count) {
-  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
-}
 
 /// Walks begin at the first change that is known.
 void NoteChange(Lane& lane, const Place& place) {
@@ -45,11 +39,16 @@ void Flow::Look(bool whole) {
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
+                                      {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
-        "SELECT id, version, priority, first_change, retry_in_ms, whole "
-        "FROM ai._look_for_work($1)",
+        "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
+        "pause_left_ms FROM ai._look_for_work($1, $2)",
         arguments);
+    const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
+      const auto count = rows.At(row, column);
+      return count ? std::optional(now + RoundedUp(DatumGetFloat8(*count))) : std::nullopt;
+    };
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
       Lane& lane = lanes_[id];
@@ -66,9 +65,9 @@ void Flow::Look(bool whole) {
         NoteChange(lane, pg::TidAt(*change));
       }
       look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
-      const auto retry = rows.At(i, 4);
-      lane.next_retry =
-          retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
+      lane.next_retry = in_ms(i, 4);
+      lane.next_suspect = in_ms(i, 6);
+      lane.paused_until = in_ms(i, 7).value_or(SteadyTime());
     }
   }
   transaction.Commit();
@@ -119,8 +118,9 @@ Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
   for (auto& [id, lane] : lanes_) {
-    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
-                     (lane.next_retry && *lane.next_retry <= now);
+    const bool may_take = lane.paused_until <= now && !isolating_;
+    const bool due = lane.owes_rows || !lane.unread.empty() ||
+                     (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
     if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
       continue;
     }
@@ -143,6 +143,7 @@ void Flow::Take() {
 
 void Flow::TakeAll() {
   take_again_soon_ = false;
+  isolating_ = Isolate();
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
     if (lane == nullptr || take_again_soon_) {
@@ -169,6 +170,17 @@ bool Flow::Load(Lane& lane) {
   });
 }
 
+/// False if others come first, or there is a pause.
+bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
+  const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
+  if (taken.pause_left) {
+    lane.paused_until = clock_.Now() + *taken.pause_left;
+  } else if (taken.busy) {
+    take_again_soon_ = true;
+  }
+  return !taken.busy && !taken.pause_left;
+}
+
 void Flow::TakeInto(Lane& lane) {
   if (!Load(lane)) {
     return;
@@ -188,15 +200,14 @@ void Flow::TakeInto(Lane& lane) {
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
-      if (!TakeRows(lane, lease(), most, retries)) {
-        take_again_soon_ = true;
+      if (!TakeRowsOf(lane, retries ? Wanted::kRetries : Wanted::kChanges, most)) {
         return;
       }
       look_ = look_ || retries;  // for the time of the next one
     }
     lane.route.reset();  // the key may be another one by now
     if (!lane.unread.empty()) {
-      Accept(lane, ReadRows(lane, kMostReadBytes));
+      Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }
   });
 }
@@ -205,18 +216,18 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   std::vector<RowPtr> rows;
   for (Read& read : reads) {
     try {
-      rows.push_back(CutRow(*lane.vectorizer, read));
+      rows.push_back(lane.vectorizer->Cut(read));
     } catch (const ai::Error& error) {
       if (error.code() == ErrorCode::kCancelled) {
         throw;
       }
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
-      const Place places[] = {read.place};
-      GiveUp(lane, lease(), places, "chunking", failure);
+      const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
+      lane.vectorizer->GiveUp(lane, lease(), row, "chunking", failure);
     }
   }
-  ReuseVectors(lane, rows);
+  lane.vectorizer->Reuse(lane, rows);
   for (const RowPtr& row : rows) {
     held_bytes_ += row->bytes;
     lane.held.push_back(row);
@@ -229,43 +240,6 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
         ++lane.usage.reused_chunks;
       } else {
         lane.unsent.push_back({row, i});
-      }
-    }
-  }
-}
-
-/// A chunk that moved within its row, or that another row has if that is wanted, has its vector
-/// already.
-void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
-  if (lane.vectorizer->column()) {
-    return;
-  }
-  std::vector<Place> places;
-  std::vector<policy::ContentHash> hashes;
-  for (const RowPtr& row : rows) {
-    if (row->waiting == 0 || (row->old_chunks == 0 && !lane.vectorizer->reuse())) {
-      continue;
-    }
-    places.push_back(row->place);
-    for (const Chunk& chunk : row->chunks) {
-      if (!chunk.kept) {
-        hashes.push_back(chunk.hash);
-      }
-    }
-  }
-  if (places.empty()) {
-    return;
-  }
-  std::map<policy::ContentHash, VectorOf> known;
-  for (auto& [hash, vector] : FindVectors(*lane.vectorizer, places, hashes)) {
-    known.emplace(hash, std::move(vector));
-  }
-  for (const RowPtr& row : rows) {
-    for (Chunk& chunk : row->chunks) {
-      const auto found = chunk.kept ? known.end() : known.find(chunk.hash);
-      if (found != known.end()) {
-        chunk.vector = found->second;
-        --row->waiting;
       }
     }
   }

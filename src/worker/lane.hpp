@@ -5,8 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/policy/endpoint_gate.hpp"
-#include "worker/row.hpp"
-#include "worker/vectorizer.hpp"
+#include "worker/source.hpp"
 
 namespace ai::worker {
 
@@ -41,10 +40,12 @@ struct Lane {
   std::string version;  // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
   std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
-  std::unique_ptr<Vectorizer> vectorizer;  // null until it is needed, or if it cannot be used
+  std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
+  std::optional<SteadyTime> next_suspect;  // the same for rows that a process has died with
   SteadyTime rests_until = {};             // it is set aside until then
+  SteadyTime paused_until = {};            // nothing is taken until then
   bool owes_rows = false;                  // some could not be given back when it let go of them
   SteadyTime store_after = {};             // somebody has locked a table that is written
   std::string last_error;                  // that was recorded, so that it is not again

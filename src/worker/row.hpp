@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,15 @@ struct VectorOf {
 
   explicit operator bool() const { return reply != nullptr; }
   std::span<const float> view() const { return (*reply)[index]; }
+};
+
+/// A row as it was read, before it is cut into chunks.
+struct Read {
+  Place place;
+  std::int32_t attempts = 0;
+  std::optional<std::string> text;
+  std::vector<std::optional<std::string>> columns;                       // of the template
+  std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks;  // by their numbers
 };
 
 struct Chunk {
