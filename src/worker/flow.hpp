@@ -19,6 +19,7 @@
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/request_slots.hpp"
 
 namespace ai::worker {
 
@@ -41,6 +42,8 @@ class Flow {
   void Store();
   void Take();
   void Send();
+  /// At the end of a turn: other workers may have what this one does not need.
+  void FreeSlots();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -81,6 +84,7 @@ class Flow {
   void Accept(Lane& lane, std::vector<Read> reads);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::size_t KeepSlots(Lane& lane, std::size_t wanted);
   std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
@@ -137,6 +141,7 @@ class Flow {
   Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;

@@ -53,7 +53,8 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    if (FreeSlots(request.route.gate) > 0) {
+    const bool has_slot = request.lane->in_flight < request.lane->slots;
+    if (has_slot && FreeSlots(request.route.gate) > 0) {
       request.ticket = request.route.gate->Admit();
     }
     if (request.ticket) {
@@ -67,7 +68,7 @@ void Flow::SendDelayed() {
 
 /// False if there is nothing to send, or no way to.
 bool Flow::SendOne(Lane& lane) {
-  if (lane.unsent.empty() || SlotsFor(lane) == 0) {
+  if (lane.unsent.empty() || SlotsFor(lane) == 0 || lane.in_flight + lane.delayed >= lane.slots) {
     return false;
   }
   if (lane.vectorizer->local_model() != nullptr) {
