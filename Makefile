@@ -64,6 +64,7 @@ demo-stop:
 	@'$(ROOT)/scripts/demo' stop
 
 test: setup
+	@'$(ROOT)/scripts/setup' monitoring
 	@'$(ROOT)/scripts/test' unit regress tap
 
 unit:
@@ -76,6 +77,7 @@ check-tap:
 	@'$(ROOT)/scripts/test' tap
 
 check-sanitizers: setup
+	@'$(ROOT)/scripts/setup' monitoring
 	@SANITIZE=address,undefined '$(ROOT)/scripts/test' regress tap
 
 check-vectors:

@@ -1,6 +1,7 @@
 #include "worker/engine.hpp"
 
 #include "pg/queue_batch.hpp"
+#include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/launcher.hpp"
 #include "worker/shared_providers.hpp"
@@ -16,6 +17,7 @@ void InstallEngine() {
   InstallSharedState();
   InstallSharedProviders();
   InstallDdlHooks();
+  InstallControl();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();
 }

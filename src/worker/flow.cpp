@@ -20,6 +20,44 @@ Flow::Flow(std::string lease) : lease_(std::move(lease)) {
   lease_uuid_ = *DatumGetUUIDP(uuid);
 }
 
+/// How long until rows of a lane are to be taken or read; nothing if only others can tell.
+std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) const {
+  const milliseconds at_once = take_again_soon_ ? kTakeAgain : milliseconds(0);
+  const auto until = [&](SteadyTime when) {
+    return std::max(std::chrono::duration_cast<milliseconds>(when - now), at_once) +
+           milliseconds(1);
+  };
+  if (lane.rests_until > now) {
+    return until(lane.rests_until);
+  }
+  if (IsBarred(lane)) {
+    return UntilTake(lane);
+  }
+  const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
+  if (room && (lane.owes_rows || !lane.unread.empty())) {
+    return at_once;
+  }
+  if (isolating_) {
+    return std::nullopt;
+  }
+  if (lane.paused_until > now) {
+    return until(lane.paused_until);
+  }
+  if (room && lane.changes) {
+    return at_once;
+  }
+  std::optional<milliseconds> next;
+  if (room && lane.next_retry) {
+    next = until(*lane.next_retry);
+  }
+  if (lane.next_suspect) {
+    const milliseconds suspects =
+        until(std::max({*lane.next_suspect, isolate_after_, isolate_not_before_}));
+    next = std::min(next.value_or(suspects), suspects);
+  }
+  return next;
+}
+
 WaitFor Flow::NextWait() {
   const SteadyTime now = clock_.Now();
   const http::WaitHint hint = transport().NextWait();
@@ -44,6 +82,9 @@ WaitFor Flow::NextWait() {
   if (look_at_whole_) {
     until(next_whole_look_);
   }
+  if (isolating_ && (isolated_ != nullptr ? isolated_->idle() : AllIdle())) {
+    at_most(milliseconds(0));
+  }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
       until(lane.store_after);
@@ -51,15 +92,8 @@ WaitFor Flow::NextWait() {
     if (!lane.unsent.empty() && lane.route) {
       at_most(lane.route->gate->Closed().value_or(wait));
     }
-    const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
-    if (lane.rests_until > now) {
-      until(lane.rests_until);
-    } else if (IsBarred(lane)) {
-      at_most(UntilTake(lane));
-    } else if (room && (lane.changes || lane.owes_rows || !lane.unread.empty())) {
-      at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
-    } else if (room && lane.next_retry) {
-      until(std::max(*lane.next_retry, now + (take_again_soon_ ? kTakeAgain : milliseconds(0))));
+    if (const auto next = NextTake(lane, now)) {
+      at_most(*next);
     }
   }
   return {in_flight_.empty() ? -1 : hint.fd, wait};
@@ -79,6 +113,21 @@ void Flow::GiveBack() {
       }
     }
   }
+}
+
+InHand Flow::CountInHand() const {
+  InHand all;
+  all.requests = in_flight_.size() + (local_.busy() ? 1 : 0);
+  std::size_t most = 0;
+  for (const auto& [id, lane] : lanes_) {
+    const std::size_t rows = lane.held.size() + lane.unread.size();
+    all.rows += rows;
+    if (rows > most) {
+      most = rows;
+      all.vectorizer = id;
+    }
+  }
+  return all;
 }
 
 Tally Flow::TakeTally() {
@@ -127,6 +176,9 @@ void Flow::Forget(Lane& lane) {
   delayed_.remove_if([&](const Request& request) { return request.lane == &lane; });
   if (local_.lane() == &lane) {
     local_.Forget();
+  }
+  if (isolated_ == &lane) {
+    EndIsolation();
   }
   lane.in_flight = lane.delayed = 0;
   End(lane, std::vector<RowPtr>(lane.held));

@@ -24,6 +24,8 @@ namespace ai::worker {
 
 /// Texts and vectors in hand; above it no more rows are taken.
 inline constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
+/// Texts that are read at once.
+inline constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 /// How long to leave alone a row or a table that somebody else has locked.
 inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
 
@@ -43,6 +45,7 @@ class Flow {
 
   void LookAgain() { look_ = true; }
   void GiveBack();
+  InHand CountInHand() const;
   /// Lets go of all that is in hand, in memory only; the rows are given back later.
   void ForgetAll();
   Tally TakeTally();
@@ -63,10 +66,22 @@ class Flow {
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
+  bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
   void TakeInto(Lane& lane);
+
+  // Rows that may have killed a process.
+  bool Isolate();
+  bool BeginIsolation();
+  Lane* NextSuspects();
+  void TakeSuspects(Lane& lane);
+  bool AllIdle() const;
+  bool IsHeldUp(const Lane& lane) const;
+  void LetGoOfHeldUp();
+  void EndIsolation();
   void Accept(Lane& lane, std::vector<Read> reads);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
   void SendDelayed();
@@ -133,7 +148,12 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
-  bool taking_ = false;           // more rows may come before the next request has to go
+  bool isolating_ = false;        // nothing else is taken
+  Lane* isolated_ = nullptr;      // whose suspects are in hand
+  SteadyTime isolated_since_ = {};
+  SteadyTime isolate_after_ = {};       // if there is something else to do
+  SteadyTime isolate_not_before_ = {};  // another worker does it
+  bool taking_ = false;                 // more rows may come before the next request has to go
   Tally tally_;
 };
 

@@ -6,6 +6,7 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/process.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
@@ -13,14 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
-
-/// Never early: who looks before the time finds nothing.
-milliseconds RoundedUp(double count) {
-  return milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
-}
 
 /// Walks begin at the first change that is known.
 void NoteChange(Lane& lane, const Place& place) {
@@ -43,11 +38,16 @@ void Flow::Look(bool whole) {
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
+                                      {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
-        "SELECT id, version, priority, first_change, retry_in_ms, whole "
-        "FROM ai._look_for_work($1)",
+        "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
+        "pause_left_ms FROM ai._look_for_work($1, $2)",
         arguments);
+    const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
+      const auto count = rows.At(row, column);
+      return count ? std::optional(now + RoundedUp(DatumGetFloat8(*count))) : std::nullopt;
+    };
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
       Lane& lane = lanes_[id];
@@ -64,9 +64,9 @@ void Flow::Look(bool whole) {
         NoteChange(lane, pg::TidAt(*change));
       }
       look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
-      const auto retry = rows.At(i, 4);
-      lane.next_retry =
-          retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
+      lane.next_retry = in_ms(i, 4);
+      lane.next_suspect = in_ms(i, 6);
+      lane.paused_until = in_ms(i, 7).value_or(SteadyTime());
     }
   }
   transaction.Commit();
@@ -111,8 +111,9 @@ Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
   for (auto& [id, lane] : lanes_) {
-    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
-                     (lane.next_retry && *lane.next_retry <= now);
+    const bool may_take = lane.paused_until <= now && !isolating_;
+    const bool due = lane.owes_rows || !lane.unread.empty() ||
+                     (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
     if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
         IsBarred(lane)) {
       continue;
@@ -136,6 +137,7 @@ void Flow::Take() {
 
 void Flow::TakeAll() {
   take_again_soon_ = false;
+  isolating_ = Isolate();
   taking_ = true;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
@@ -164,6 +166,17 @@ bool Flow::Load(Lane& lane) {
   });
 }
 
+/// False if others come first, or there is a pause.
+bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
+  const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
+  if (taken.pause_left) {
+    lane.paused_until = clock_.Now() + *taken.pause_left;
+  } else if (taken.busy) {
+    take_again_soon_ = true;
+  }
+  return !taken.busy && !taken.pause_left;
+}
+
 void Flow::TakeInto(Lane& lane) {
   if (!Load(lane)) {
     return;
@@ -180,8 +193,7 @@ void Flow::TakeInto(Lane& lane) {
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
-      if (!lane.vectorizer->Take(lane, lease(), most, retries)) {
-        take_again_soon_ = true;
+      if (!TakeRowsOf(lane, retries ? Wanted::kRetries : Wanted::kChanges, most)) {
         return;
       }
       look_ = look_ || retries;  // for the time of the next one

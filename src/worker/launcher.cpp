@@ -8,6 +8,7 @@
 #include "pg/settings.hpp"
 #include "pg/transaction.hpp"
 #include "worker/child.hpp"
+#include "worker/life.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
@@ -75,6 +76,7 @@ class Launcher final {
   void Turn();
   void Forget(const std::vector<Oid>& databases);
   void Look(Oid oid, Database& database);
+  void Examine(ProcessSlot& coordinator);
   bool IsWanted(Oid oid, Database& database);
   void Start(Oid oid, Database& database);
 
@@ -151,10 +153,26 @@ void Launcher::Start(Oid oid, Database& database) {
   }
 }
 
+/// A coordinator that hangs looks after nobody. The next one notes in ai.worker what happened. One
+/// that lives may take its time: what it does for the tables of a database can be long.
+void Launcher::Examine(ProcessSlot& coordinator) {
+  policy::Patience patience = CurrentPatience();
+  patience.stall = std::chrono::hours(24 * 365);
+  const policy::Diagnosis found = policy::Diagnose(SignsOf(coordinator), patience, now_);
+  const SharedLock lock;
+  if (found == policy::Diagnosis::kToBeAsked) {
+    Ask(coordinator);
+    next_turn_ = std::min(next_turn_, now_ + patience.ForAnswer() + milliseconds(1));
+  } else if (found != policy::Diagnosis::kWell) {
+    EndStopped(coordinator);
+  }
+}
+
 void Launcher::Look(Oid oid, Database& database) {
   if (DatabaseSlot* slot = FindDatabase(oid);
       slot != nullptr && database.coordinator.Runs(slot->coordinator, now_)) {
     looks_ += slot->finding == Finding::kUnknown ? 1 : 0;
+    Examine(slot->coordinator);
     return;
   }
   if (!IsWanted(oid, database)) {

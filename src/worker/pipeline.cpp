@@ -87,4 +87,8 @@ Tally Pipeline::TakeTally() {
   return impl_->flow().TakeTally();
 }
 
+InHand Pipeline::CountInHand() const {
+  return impl_->flow().CountInHand();
+}
+
 }  // namespace ai::worker

@@ -4,7 +4,8 @@ namespace ai::worker {
 
 namespace {
 
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Oid>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Oid>::is_always_lock_free &&
+                  std::atomic<SteadyTime>::is_always_lock_free,
               "an atomic in shared memory must not have a lock of its own");
 static_assert(std::is_trivially_destructible_v<SharedState>);
 

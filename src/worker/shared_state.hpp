@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "core/policy/vital_signs.hpp"
 #include "pg/postgres.hpp"
 
 namespace ai::worker {
@@ -16,11 +17,23 @@ inline constexpr int kMaxDatabases = 64;
 inline constexpr int kMaxWorkers = 32;  // of a database; the most that ai.workers accepts
 inline constexpr int kNobody = -1;
 
+/// The vital signs of a process (core/policy/vital_signs.hpp), written and read without the lock.
+/// The steady clock is the machine's, so that one process can tell how long ago another wrote.
+struct Life {
+  std::atomic<policy::Phase> phase{policy::Phase::kStarting};
+  std::atomic<SteadyTime> since{SteadyTime()};
+  std::atomic<SteadyTime> turned{SteadyTime()};
+  std::atomic<SteadyTime> asked{SteadyTime()};
+  std::atomic<SteadyTime> answered{SteadyTime()};
+  std::atomic<bool> condemned{false};  // it is ended because it did not live
+};
+
 /// A running process, or nobody.
 struct ProcessSlot {
   std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
   std::atomic<pid_t> pid{0};
   bool ended_well = false;  // the last process that was here ended because it was asked to
+  Life life;
 };
 
 struct WorkerSlot {
@@ -38,6 +51,9 @@ struct DatabaseSlot {
   std::atomic<std::uint32_t> work{0};              // commits that wrote to a queue
   std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
+  std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
+  std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
+  std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   ProcessSlot coordinator;
   WorkerSlot workers[kMaxWorkers];
 };
