@@ -100,6 +100,9 @@ class Flow {
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
+  void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
 
@@ -120,6 +123,7 @@ class Flow {
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  void Record(Lane& lane, std::string_view step, const Failure& failure);
   void Forget(Lane& lane);
   void Drop(Lane& lane);
   void ReturnRows(Lane& lane);
