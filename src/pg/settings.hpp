@@ -31,6 +31,9 @@ struct Settings {
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds
   int job_lock_timeout;    // milliseconds
+  int worker_timeout;      // milliseconds
+  int restart_limit;       // crashes
+  int restart_window;      // milliseconds
   char* databases;         // a list of names; empty stands for all
 };
 

@@ -1,8 +1,10 @@
 #include "worker/engine.hpp"
 
 #include "pg/queue_batch.hpp"
+#include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/launcher.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
 
@@ -13,7 +15,9 @@ void InstallEngine() {
     return;
   }
   InstallSharedState();
+  InstallSharedProviders();
   InstallDdlHooks();
+  InstallControl();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();
 }

@@ -14,6 +14,10 @@ namespace {
 /// Rows that are read at once: what a row holds is only known when it is there.
 constexpr long kReadPart = 16;
 
+/// Suspects that are taken together: few enough to be taken one by one when a process dies with
+/// them, and so many that thousands are soon through.
+constexpr std::int64_t kSuspectGroup = 100;
+
 Place At(BlockNumber block, OffsetNumber offset) {
   Place place;
   ItemPointerSet(&place, block, offset);
@@ -29,6 +33,20 @@ void TakeDueRetries(Vectorizer& vectorizer, Lane& lane, pg::Spi& spi, Datum leas
   }
   if (rows.count() < most) {
     lane.next_retry.reset();
+  }
+}
+
+void TakeSuspects(Vectorizer& vectorizer, Lane& lane, pg::Spi& spi, Datum lease) {
+  const auto take = [&](bool alone, std::int64_t most) {
+    const pg::Rows rows = vectorizer.statements().suspects.Execute(
+        spi, {BoolGetDatum(alone), Int64GetDatum(most), lease});
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
+    return rows.count() > 0;
+  };
+  if (!take(true, 1) && !take(false, kSuspectGroup)) {
+    lane.next_suspect.reset();
   }
 }
 
@@ -107,26 +125,30 @@ std::vector<Place> Without(const std::vector<Place>& places, const std::vector<R
 
 }  // namespace
 
-bool Vectorizer::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
+Taken Vectorizer::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    if (!LockClaims(spi, id)) {
-      return false;
+    const Taken taken = LockClaims(spi, id);
+    if (taken.busy || taken.pause_left) {
+      return taken;
     }
     if (lane.idle()) {
       lane.work_file = FileOf(work).number;
     }
     CheckPlaces(lane);
-    if (retries) {
+    if (wanted == Wanted::kSuspects) {
+      TakeSuspects(*this, lane, spi, lease);
+    }
+    if (wanted == Wanted::kRetries) {
       TakeDueRetries(*this, lane, spi, lease, most);
     }
-    if (lane.changes && lane.unread.size() < most) {
+    if (wanted != Wanted::kSuspects && lane.changes && lane.unread.size() < most) {
       TakeChanges(*this, lane, spi, lease, most - lane.unread.size());
     }
   }
   transaction.Commit();
-  return true;
+  return {};
 }
 
 /// As the owner of the source.
