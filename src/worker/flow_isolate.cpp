@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool IsShut(const policy::EndpointGate& gate) {
+bool IsShut(const Gate& gate) {
   return gate.Closed().value_or(milliseconds(0)) > kLocked;
 }
 

@@ -9,7 +9,14 @@
 
 namespace ai::worker {
 
+namespace {
+
 using std::chrono::milliseconds;
+
+/// After those that are given back in the same turn.
+constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
+
+}  // namespace
 
 void Flow::Send() {
   SendDelayed();
@@ -27,11 +34,11 @@ void Flow::Send() {
     }
   }
   transport().Drive();
+  governor_.Write();
 }
 
 void Flow::SendDelayed() {
   const SteadyTime now = clock_.Now();
-  const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
   std::list<Request> due;
   for (auto request = delayed_.begin(); request != delayed_.end();) {
     const auto next = std::next(request);
@@ -46,7 +53,10 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    if (in_flight_.size() < most && !request.route.gate->Closed()) {
+    if (FreeSlots(request.route.gate) > 0) {
+      request.ticket = request.route.gate->Admit();
+    }
+    if (request.ticket) {
       Submit(std::move(request));
     } else {
       ++request.lane->delayed;
@@ -64,50 +74,30 @@ bool Flow::SendOne(Lane& lane) {
     SendLocally(lane);
     return false;
   }
-  if (!FindRoute(lane)) {
+  const std::size_t most = lane.vectorizer->batch_size();
+  const bool has_more = lane.changes || !lane.unread.empty();
+  if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
     return false;
   }
-  Request request{&lane, NextItems(lane), *lane.route};
+  auto ticket = lane.route->gate->Admit();
+  if (!ticket) {
+    return false;
+  }
+  // A provider that answers nobody is asked for one text: it is not the row's fault.
+  Request request{&lane, NextItems(lane, ticket->probe() ? 1 : most), *lane.route,
+                  std::move(ticket)};
   if (!request.items.empty()) {
     Submit(std::move(request));
   }
   return true;
 }
 
-/// Where the lane's requests go, looked up once for the rows that were taken together, and again as
-/// long as nobody may ask there: a new key opens a gate of its own. False if there is no way.
-bool Flow::FindRoute(Lane& lane) {
-  if (!lane.route || lane.route->gate->Closed()) {
-    const bool found = Guarded(lane, "embedding", [&] {
-      WorkTransaction transaction;
-      auto endpoint =
-          pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
-      transaction.Commit();
-      policy::EndpointGate& gate = GateOf(endpoint);
-      lane.route = {std::move(endpoint), &gate};
-    });
-    if (!found) {
-      return false;
-    }
-  }
-  return !lane.route->gate->Closed();
-}
-
-policy::EndpointGate& Flow::GateOf(const provider::Endpoint& endpoint) {
-  const policy::GateLimits limits{pg::settings.breaker_failures,
-                                  milliseconds(pg::settings.breaker_pause)};
-  const std::string key = endpoint.base_url + '\n' + endpoint.api_key;
-  policy::EndpointGate& gate = gates_.try_emplace(key, clock_, limits).first->second;
-  gate.SetLimits(limits);
-  return gate;
-}
-
 /// As many as fit into one request.
-std::vector<Item> Flow::NextItems(Lane& lane) {
+std::vector<Item> Flow::NextItems(Lane& lane, std::size_t most) {
   std::vector<Item> items;
   const auto& limits = lane.vectorizer->provider().limits();
   provider::Batch size(limits);
-  while (!lane.unsent.empty() && items.size() < lane.vectorizer->batch_size()) {
+  while (!lane.unsent.empty() && items.size() < most) {
     const Item& item = lane.unsent.front();
     if (!item.row->over) {
       Chunk& chunk = item.get();
@@ -118,6 +108,7 @@ std::vector<Item> Flow::NextItems(Lane& lane) {
       }
       size.Add(prepared);
       chunk.sent_bytes = prepared.text.size();
+      chunk.tokens = prepared.tokens;
       lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
       items.push_back(item);
     }
@@ -130,7 +121,9 @@ void Flow::Submit(Request request) {
   Lane& lane = *request.lane;
   std::vector<std::string_view> texts;
   texts.reserve(request.items.size());
+  std::size_t tokens = 0;
   for (const Item& item : request.items) {
+    tokens += item.get().tokens;
     texts.push_back(std::string_view(item.get().text).substr(0, item.get().sent_bytes));
   }
   http::Request message;
@@ -143,7 +136,7 @@ void Flow::Submit(Request request) {
   }
   ++lane.in_flight;
   ++lane.usage.requests;
-  request.route.gate->Sent();
+  request.ticket->Charge(tokens);
   const auto id = transport().Submit(std::move(message));
   in_flight_.emplace(static_cast<std::uint64_t>(id), std::move(request));
 }
@@ -179,6 +172,7 @@ void Flow::ReceiveLocally() {
 }
 
 void Flow::Receive() {
+  FollowProviders();
   ReceiveLocally();
   if (in_flight_.empty()) {
     transport_.FollowSettings();
@@ -196,7 +190,7 @@ void Flow::Receive() {
       OnReply(std::move(request), completion.result.value());
       transport().Recycle(std::move(completion.result.value().body));
     } else {
-      OnFailure(std::move(request), completion.result.failure());
+      OnFailure(std::move(request), {}, completion.result.failure());
     }
   }
 }
@@ -205,11 +199,12 @@ void Flow::OnReply(Request request, const http::Response& response) {
   auto embeddings = std::make_shared<provider::Embeddings>();
   const auto parsed = request.lane->vectorizer->provider().Parse(
       response, request.route.endpoint, request.items.size(), clock_.WallNow(), *embeddings);
+  const auto limits = provider::ReadRateLimits(response.headers);
   if (!parsed) {
-    OnFailure(std::move(request), parsed.failure());
+    OnFailure(std::move(request), limits, parsed.failure());
     return;
   }
-  request.route.gate->Succeeded();
+  request.ticket->Succeeded(limits, embeddings->input_tokens);
   OnVectors(*request.lane, request.items, embeddings);
 }
 
@@ -236,11 +231,12 @@ std::vector<RowPtr> Flow::RowsOf(const Request& request) const {
   return rows;
 }
 
-void Flow::OnFailure(Request request, const Failure& failure) {
+void Flow::OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure) {
   constexpr int kTries = 3;
   const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
   Lane& lane = *request.lane;
-  request.route.gate->Failed(failure);
+  request.ticket->Failed(limits, failure);
+  request.ticket.reset();
   if (failure.failure_class == FailureClass::kDeferred) {
     Delay(std::move(request), milliseconds(0));
     return;
@@ -254,6 +250,9 @@ void Flow::OnFailure(Request request, const Failure& failure) {
       End(lane, rows);
       look_ = true;
       Rest(lane, "embedding", failure);
+      if (!policy::IsOfEndpoint(failure)) {
+        lane.rests_until = clock_.Now() + milliseconds(pg::settings.breaker_pause);
+      }
       return;
     case FailureClass::kSuspect:
       if (rows.size() > 1) {
@@ -265,6 +264,14 @@ void Flow::OnFailure(Request request, const Failure& failure) {
       End(lane, rows);
       return;
     default:
+      if (failure.failure_class == FailureClass::kTransient && request.route.gate->Broken()) {
+        // It answers nobody: the rows are not to blame. Others come first the next time.
+        Guarded(lane, "embedding",
+                [&] { lane.vectorizer->GiveBack(lane, lease(), rows, kBehindOthers); });
+        End(lane, rows);
+        look_ = true;
+        return;
+      }
       if (failure.failure_class == FailureClass::kTransient && ++request.tries < kTries) {
         const auto pause = between_tries.After(request.tries, random_);
         Delay(std::move(request), pause);
@@ -288,8 +295,7 @@ void Flow::Split(Request request, std::span<const RowPtr> rows) {
   const RowPtr& middle = rows[rows.size() / 2];
   const auto cut = std::find_if(request.items.begin(), request.items.end(),
                                 [&](const Item& item) { return item.row == middle; });
-  Request second = request;
-  second.items.assign(cut, request.items.end());
+  Request second{request.lane, {cut, request.items.end()}, request.route};
   request.items.erase(cut, request.items.end());
   Delay(std::move(request), milliseconds(0));
   Delay(std::move(second), milliseconds(0));

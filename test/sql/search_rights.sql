@@ -35,10 +35,10 @@ SELECT ai.search_plan('docs');
 SELECT ai.hybrid_search_plan('docs');
 SELECT * FROM ai.search('docs', 'text');
 SELECT * FROM ai.hybrid_search(1, 'text');
-SELECT ai._search_plan(10, 'docs', NULL, false, false);
-SELECT ai._search_plan(10, 1, NULL, false, false);
-SELECT ai._hybrid_search_plan(10, 'docs', NULL, false, NULL, false);
-SELECT ai._hybrid_search_plan(10, 1, NULL, false, NULL, false);
+SELECT ai._search_plan(10, 'docs', NULL, NULL, false, false);
+SELECT ai._search_plan(10, 1, NULL, NULL, false, false);
+SELECT ai._hybrid_search_plan(10, 'docs', NULL, NULL, false, NULL, false);
+SELECT ai._hybrid_search_plan(10, 1, NULL, NULL, false, NULL, false);
 
 -- The source alone is not enough; the target alone is, but not for a filter.
 RESET ROLE;

@@ -209,7 +209,8 @@ sql(q{INSERT INTO ai._vectorizer_errors (id, message, recorded) SELECT 1, n::tex
 	INSERT INTO ai.vectorizer_worker_process (version, expected_heartbeat_interval, last_heartbeat)
 	VALUES ('old', '1s', now() - interval '8 days'), ('recent', '1s', now() - interval '6 days')});
 sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 1000)');
-ok($node->poll_query_until('postgres', q{SELECT count(*), min(message::int) FROM ai._vectorizer_errors}, '1000|501'),
+ok($node->poll_query_until('postgres', q{
+	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');
 is(sql(q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}),
 	'recent', 'processes that are gone for a week are forgotten');
