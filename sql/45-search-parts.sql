@@ -137,14 +137,17 @@ COMMENT ON FUNCTION ai._search_keys(ai.vectorizer) IS
     'names and operators, the key of a hit h, the source of a row of the target, the source of h';
 
 -- All that has to be looked up, in one query: a search is short.
-CREATE FUNCTION ai._search_tables(v ai.vectorizer, OUT source text, OUT secured boolean,
-        OUT target text, OUT pgvector text, OUT approximate boolean)
+CREATE FUNCTION ai._search_tables(caller oid, v ai.vectorizer, OUT source text,
+        OUT secured boolean, OUT readable boolean, OUT target text, OUT pgvector text,
+        OUT approximate boolean)
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     SELECT format(CASE c.relkind WHEN 'p' THEN '%I.%I' ELSE 'ONLY %I.%I' END, n.nspname, c.relname),
         c.relrowsecurity,
+        has_table_privilege(caller, c.oid, 'SELECT')
+            AND has_schema_privilege(caller, n.oid, 'USAGE'),
         (SELECT format('%I.%I', tn.nspname, t.relname)
          FROM pg_class t JOIN pg_namespace tn ON tn.oid = t.relnamespace WHERE t.oid = v.target),
         (SELECT e.extnamespace::regnamespace::text FROM pg_extension e WHERE e.extname = 'vector'),
@@ -152,13 +155,14 @@ BEGIN
                 JOIN pg_am m ON m.oid = x.relam
                 WHERE i.indrelid = coalesce(v.target, v.source)
                   AND m.amname IN ('hnsw', 'ivfflat'))
-    INTO source, secured, target, pgvector, approximate
+    INTO source, secured, readable, target, pgvector, approximate
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = v.source;
 END
 $$;
-COMMENT ON FUNCTION ai._search_tables(ai.vectorizer) IS
-    'the tables of a vectorizer in the statement of a search, whether the source has row security, '
-    'the schema of pgvector, and whether there is an index that does not find everything';
+COMMENT ON FUNCTION ai._search_tables(oid, ai.vectorizer) IS
+    'the tables of a vectorizer in the statement of a search, whether the source has row security '
+    'and is readable for the caller, the schema of pgvector, and whether there is an index that '
+    'does not find everything';
 
 CREATE TYPE ai._search_parts AS (
     approximate    boolean,
@@ -222,7 +226,7 @@ BEGIN
         PERFORM ai._search_require_readable(caller, v, v.source);
         existence := 'join';
         part.condition := 'WHERE ' || ai._filter_condition(v.source, filter);
-    ELSIF NOT has_table_privilege(caller, v.source, 'SELECT') THEN
+    ELSIF NOT tables.readable THEN
         existence := 'unknown';
     END IF;
     IF existence = 'join' THEN
@@ -248,7 +252,7 @@ CREATE FUNCTION ai._search_parts(caller oid, v ai.vectorizer, filter jsonb, exac
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    tables record := ai._search_tables(v);
+    tables record := ai._search_tables(caller, v);
     keys record := ai._search_keys(v);
     measure record;
     part ai._search_parts;

@@ -54,7 +54,8 @@ BEGIN
     RETURN format(
         'SELECT %s, %s AS chunk, %s AS distance, ts_rank_cd(%s, $4, 1) AS relevance '
         'FROM %s %s %4$s @@ $4 ORDER BY relevance DESC, distance LIMIT $2', part.columns,
-        part.chunk, part.distance, words, part.relations, coalesce(part.condition || ' AND', 'WHERE'));
+        part.chunk, part.distance, words, part.relations,
+        coalesce(part.condition || ' AND', 'WHERE'));
 END
 $$;
 COMMENT ON FUNCTION ai._hybrid_text_hits(ai._search_parts, text) IS

@@ -75,7 +75,7 @@ WaitFor Flow::NextWait() {
   for (const Request& request : delayed_) {
     if (const auto closed = request.route.gate->Closed()) {
       at_most(*closed);
-    } else if (FreeSlots(request.route.gate) > 0) {
+    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
       until(request.not_before);
     }
   }
@@ -111,6 +111,15 @@ void Flow::GiveBack() {
       if (pg::EndsProcess(error)) {
         throw;
       }
+    }
+  }
+}
+
+void Flow::FreeSlots() {
+  for (auto& [id, lane] : lanes_) {
+    const std::size_t used = lane.in_flight + lane.delayed;
+    if (lane.unsent.empty() && lane.unread.empty() && used < lane.slots) {
+      lane.slots = request_slots_.Keep(id, used, 0);
     }
   }
 }
@@ -152,6 +161,11 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
 void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   Count(failure);
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
+  Record(lane, step, failure);
+}
+
+/// For who looks at the errors of the vectorizer. The same one is said once, until all is well.
+void Flow::Record(Lane& lane, std::string_view step, const Failure& failure) {
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
     RecordError(lane.id, lease_, step, failure);
@@ -176,6 +190,7 @@ void Flow::Forget(Lane& lane) {
     EndIsolation();
   }
   lane.in_flight = lane.delayed = 0;
+  lane.slots = request_slots_.Keep(lane.id, 0, 0);
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
   lane.unsent.clear();

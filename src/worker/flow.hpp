@@ -19,6 +19,7 @@
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/request_slots.hpp"
 
 namespace ai::worker {
 
@@ -41,6 +42,8 @@ class Flow {
   void Store();
   void Take();
   void Send();
+  /// At the end of a turn: other workers may have what this one does not need.
+  void FreeSlots();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -81,6 +84,7 @@ class Flow {
   void Accept(Lane& lane, std::vector<Read> reads);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::size_t KeepSlots(Lane& lane, std::size_t wanted);
   std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
@@ -96,6 +100,9 @@ class Flow {
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
+  void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
 
@@ -116,6 +123,7 @@ class Flow {
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  void Record(Lane& lane, std::string_view step, const Failure& failure);
   void Forget(Lane& lane);
   void Drop(Lane& lane);
   void ReturnRows(Lane& lane);
@@ -137,6 +145,7 @@ class Flow {
   Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;

@@ -88,7 +88,7 @@ bool Flow::MayTake(Lane& lane) {
       throw;
     }
   }
-  return !IsBarred(lane);
+  return !IsBarred(lane) && SlotsFor(lane) > 0;
 }
 
 /// Where requests are scarce, they are filled before they go.

@@ -113,6 +113,10 @@ void Flow::TakeSuspects(Lane& lane) {
   if (!Load(lane)) {
     return;
   }
+  if (KeepSlots(lane, SlotsFor(lane)) == 0) {
+    isolate_not_before_ = clock_.Now() + kLocked;
+    return;
+  }
   Guarded(lane, "loading", [&] {
     if (!TakeRowsOf(lane, Wanted::kSuspects, 0)) {
       return;

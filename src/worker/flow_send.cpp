@@ -1,5 +1,4 @@
 // See flow.hpp: sending and receiving.
-#include "core/policy/backoff.hpp"
 #include "core/provider/batch.hpp"
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
@@ -8,15 +7,6 @@
 #include "worker/flow.hpp"
 
 namespace ai::worker {
-
-namespace {
-
-using std::chrono::milliseconds;
-
-/// After those that are given back in the same turn.
-constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
-
-}  // namespace
 
 void Flow::Send() {
   SendDelayed();
@@ -53,7 +43,8 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    if (FreeSlots(request.route.gate) > 0) {
+    const bool has_slot = request.lane->in_flight < request.lane->slots;
+    if (has_slot && FreeSlots(request.route.gate) > 0) {
       request.ticket = request.route.gate->Admit();
     }
     if (request.ticket) {
@@ -67,7 +58,7 @@ void Flow::SendDelayed() {
 
 /// False if there is nothing to send, or no way to.
 bool Flow::SendOne(Lane& lane) {
-  if (lane.unsent.empty() || SlotsFor(lane) == 0) {
+  if (lane.unsent.empty() || SlotsFor(lane) == 0 || lane.in_flight + lane.delayed >= lane.slots) {
     return false;
   }
   if (lane.vectorizer->local_model() != nullptr) {
@@ -229,76 +220,6 @@ std::vector<RowPtr> Flow::RowsOf(const Request& request) const {
     }
   }
   return rows;
-}
-
-void Flow::OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure) {
-  constexpr int kTries = 3;
-  const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
-  Lane& lane = *request.lane;
-  request.ticket->Failed(limits, failure);
-  request.ticket.reset();
-  if (failure.failure_class == FailureClass::kDeferred) {
-    Delay(std::move(request), milliseconds(0));
-    return;
-  }
-  Count(failure);
-  const std::vector<RowPtr> rows = RowsOf(request);
-  switch (failure.failure_class) {
-    case FailureClass::kConfiguration:
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->GiveBack(lane, lease(), rows, milliseconds(0)); });
-      End(lane, rows);
-      look_ = true;
-      Rest(lane, "embedding", failure);
-      if (!policy::IsOfEndpoint(failure)) {
-        lane.rests_until = clock_.Now() + milliseconds(pg::settings.breaker_pause);
-      }
-      return;
-    case FailureClass::kSuspect:
-      if (rows.size() > 1) {
-        Split(std::move(request), rows);
-        return;
-      }
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
-      End(lane, rows);
-      return;
-    default:
-      if (failure.failure_class == FailureClass::kTransient && request.route.gate->Broken()) {
-        // It answers nobody: the rows are not to blame. Others come first the next time.
-        Guarded(lane, "embedding",
-                [&] { lane.vectorizer->GiveBack(lane, lease(), rows, kBehindOthers); });
-        End(lane, rows);
-        look_ = true;
-        return;
-      }
-      if (failure.failure_class == FailureClass::kTransient && ++request.tries < kTries) {
-        const auto pause = between_tries.After(request.tries, random_);
-        Delay(std::move(request), pause);
-        return;
-      }
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "embedding", failure); });
-      End(lane, rows);
-      look_ = true;
-  }
-}
-
-void Flow::Delay(Request request, milliseconds delay) {
-  request.not_before = clock_.Now() + delay;
-  ++request.lane->delayed;
-  delayed_.push_back(std::move(request));
-}
-
-/// One of the rows is to blame: each half is asked for itself, so that the others get through.
-void Flow::Split(Request request, std::span<const RowPtr> rows) {
-  const RowPtr& middle = rows[rows.size() / 2];
-  const auto cut = std::find_if(request.items.begin(), request.items.end(),
-                                [&](const Item& item) { return item.row == middle; });
-  Request second{request.lane, {cut, request.items.end()}, request.route};
-  request.items.erase(cut, request.items.end());
-  Delay(std::move(request), milliseconds(0));
-  Delay(std::move(second), milliseconds(0));
 }
 
 }  // namespace ai::worker

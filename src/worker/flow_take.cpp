@@ -15,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
+constexpr milliseconds kNoSlots{200};     // while other workers have all requests of a vectorizer
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
 
 /// Walks begin at the first change that is known.
@@ -96,9 +97,14 @@ std::size_t Flow::SlotsFor(const Lane& lane) const {
   if (lane.vectorizer->local_model() != nullptr) {
     return local_.busy() ? 0 : 1;
   }
-  const std::size_t own = lane.vectorizer->concurrency(most);
+  const std::size_t own = std::min(lane.vectorizer->concurrency(), most);
   const std::size_t used = lane.in_flight + lane.delayed;
   return std::min(all, own > used ? own - used : 0);
+}
+
+std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
+  lane.slots = request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
+  return lane.slots;
 }
 
 /// By priority, then the one that has the least under way, then the one whose turn was longest ago.
@@ -189,7 +195,13 @@ void Flow::TakeInto(Lane& lane) {
   if (!MayTake(lane)) {
     return;
   }
-  const std::size_t most = std::min(RowsFor(lane), kMostTaken);
+  const std::size_t used = lane.in_flight + lane.delayed;
+  if (KeepSlots(lane, used + SlotsFor(lane)) <= used) {
+    lane.rests_until = clock_.Now() + kNoSlots;
+    return;
+  }
+  const std::size_t most =
+      std::min({RowsFor(lane), (lane.slots - used) * lane.vectorizer->batch_size(), kMostTaken});
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {

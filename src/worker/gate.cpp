@@ -134,6 +134,16 @@ void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) 
   });
 }
 
+SharedEndpoint& Gate::Entry(Micros now) const {
+  SharedEndpoint* entry = &Providers()->endpoints[place_];
+  if (entry->id != id) {
+    entry = &ReserveEndpoint(id, address, key_name);
+    place_ = static_cast<int>(entry - Providers()->endpoints);
+  }
+  entry->used_at = now;
+  return *entry;
+}
+
 std::optional<milliseconds> Gate::Closed() const {
   const TimestampTz wall_now = GetCurrentTimestamp();
   if (!control.enabled) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/clock.hpp"
-#include "core/provider/rate_limits.hpp"
 #include "worker/shared_providers.hpp"
+#include "worker/ticket.hpp"
 
 namespace ai::worker {
 
@@ -24,41 +24,6 @@ struct Control {
   bool enabled = true;
   TimestampTz paused_until = 0;  // 0: not at all
   policy::EndpointLimits limits = {};
-};
-
-class Gate;
-
-/// A request that was let through. Its outcome is told once; if it is not, the request was
-/// cancelled.
-class Ticket final {
- public:
-  Ticket(Gate& gate, const policy::Passage& passage);
-  Ticket(Ticket&& other) noexcept
-      : gate_(std::exchange(other.gate_, nullptr)), passage_(other.passage_) {}
-  Ticket& operator=(Ticket&& other) noexcept {
-    std::swap(gate_, other.gate_);
-    std::swap(passage_, other.passage_);
-    return *this;
-  }
-  Ticket(const Ticket&) = delete;
-  Ticket& operator=(const Ticket&) = delete;
-  ~Ticket();
-
-  /// Its outcome decides whether the endpoint may be asked again.
-  bool probe() const { return passage_.probe; }
-
-  /// How many tokens it has, as we count them.
-  void Charge(std::size_t tokens);
-
-  /// With what the provider says of its limits, and how many tokens it counted.
-  void Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens);
-  void Failed(const provider::RateLimits& limits, const Failure& failure);
-
- private:
-  Gate& End();
-
-  Gate* gate_;  // null: the outcome is told
-  policy::Passage passage_;
 };
 
 class Gate final {
@@ -100,11 +65,14 @@ class Gate final {
   auto WithEntry(const Body& body) const {
     const policy::Micros now = SteadyMicros(clock_);
     const ProvidersLock lock;
-    return body(ReserveEndpoint(id, address, key_name, now), now);
+    return body(Entry(now), now);
   }
 
  private:
+  SharedEndpoint& Entry(policy::Micros now) const;
+
   const Clock& clock_;
+  mutable int place_ = 0;  // where the entry was the last time
 };
 
 }  // namespace ai::worker

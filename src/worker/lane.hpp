@@ -59,6 +59,7 @@ struct Lane {
   std::vector<RowPtr> ready;   // to be written
   std::vector<RowPtr> held;    // all rows that are in hand, until they are over
   std::optional<Route> route;  // of unsent items
+  std::size_t slots = 0;       // requests that it may have under way, of all the database's workers
   std::size_t in_flight = 0;   // requests
   std::size_t delayed = 0;     // requests that wait to be sent again
   Usage usage;

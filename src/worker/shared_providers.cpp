@@ -116,7 +116,7 @@ SharedEndpoint* FindEndpoint(std::uint64_t id) noexcept {
 }
 
 SharedEndpoint& ReserveEndpoint(std::uint64_t id, std::string_view address,
-                                std::string_view key_name, policy::Micros now) noexcept {
+                                std::string_view key_name) noexcept {
   SharedEndpoint* endpoint = FindEndpoint(id);
   if (endpoint == nullptr) {
     endpoint = shared->endpoints;
@@ -133,7 +133,6 @@ SharedEndpoint& ReserveEndpoint(std::uint64_t id, std::string_view address,
     copy(endpoint->address, sizeof(endpoint->address), address);
     copy(endpoint->key_name, sizeof(endpoint->key_name), key_name);
   }
-  endpoint->used_at = now;
   return *endpoint;
 }
 

@@ -64,7 +64,7 @@ class Source {
   }
   const token::Encoding* encoding() const { return encoding_.get(); }
   std::size_t batch_size() const { return batch_size_; }
-  std::size_t concurrency(std::size_t most) const { return std::min(concurrency_, most); }
+  std::size_t concurrency() const { return concurrency_; }
 
   /// Takes up to so many rows into lane.unread, unless this worker or the source is paused.
   virtual Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) = 0;
