@@ -17,6 +17,12 @@ CREATE FUNCTION ai._token_tables() RETURNS boolean
 COMMENT ON FUNCTION ai._token_tables() IS
     'whether the tables for exact token counts are installed';
 
+CREATE FUNCTION ai._local_model() RETURNS jsonb
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_local_model';
+COMMENT ON FUNCTION ai._local_model() IS
+    'name, dimensions and max_tokens of the embedded model; or the problem with it';
+
 -- SECURITY DEFINER: pg_stat_activity hides the type of background processes from ordinary roles.
 -- It shows no more than type and pid of our own processes.
 CREATE FUNCTION ai._processes(OUT process text, OUT pid integer) RETURNS SETOF record
@@ -38,6 +44,7 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
     WITH installed AS (
         SELECT (SELECT extversion FROM pg_extension WHERE extname = 'ai') AS extension,
                (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
+               ai._local_model() AS model,
                (SELECT count(*) FROM ai._processes()) AS process_count,
                (SELECT string_agg(format('%s (pid %s)', process, pid), ', ') FROM ai._processes())
                    AS process_list
@@ -59,6 +66,11 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
          CASE WHEN NOT ai._token_tables() THEN
              'Token counts are estimates (a quarter of the bytes). Run make token-tables and make '
              'install in the source tree for exact ones.'
+         END),
+        ('embedded model', coalesce(i.model ->> 'name', 'not installed'),
+         CASE WHEN i.model ? 'problem' THEN
+             'Texts are embedded by other providers only. Run make model and make install in the '
+             'source tree, or set ai.model_path.'
          END),
         ('processes', i.process_count::text, i.process_list)
     ) AS s (item, value, advice)

@@ -16,6 +16,27 @@ CREATE FUNCTION ai._vectorizer_find(name text, derived boolean, source regclass,
 COMMENT ON FUNCTION ai._vectorizer_find(text, boolean, regclass, jsonb) IS
     'vectorizer of a name, or with the same source and destination; null if there is none';
 
+-- The embedded model needs neither a key nor a server, so it is what one gets without asking.
+CREATE FUNCTION ai._default_embedding() RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    model jsonb := ai._local_model();
+BEGIN
+    IF model ? 'problem' THEN
+        RAISE EXCEPTION 'embedding configuration is required'
+            USING ERRCODE = 'null_value_not_allowed',
+                  DETAIL = 'The default is the embedded model, but ' || (model ->> 'problem'),
+                  HINT = 'Give one in the argument embedding; or run "make model" and "make '
+                         'install" in the source directory of the extension.';
+    END IF;
+    RETURN ai.embedding_local(model ->> 'name', (model ->> 'dimensions')::int);
+END
+$$;
+COMMENT ON FUNCTION ai._default_embedding() IS
+    'embedding configuration of a vectorizer for which none is given';
+
 CREATE FUNCTION ai._vectorizer_config(source regclass, loading jsonb, parsing jsonb,
         embedding jsonb, chunking jsonb, indexing jsonb, formatting jsonb, scheduling jsonb,
         processing jsonb, destination jsonb) RETURNS jsonb
@@ -187,17 +208,18 @@ DECLARE
     v ai.vectorizer;
     names record;
     existing ai.vectorizer;
+    is_default constant boolean := embedding IS NULL;
 BEGIN
     IF name = '' THEN
         RAISE EXCEPTION 'name must not be empty' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF embedding IS NULL OR loading IS NULL THEN
-        RAISE EXCEPTION '% configuration is required',
-            CASE WHEN embedding IS NULL THEN 'embedding' ELSE 'loading' END
+    IF loading IS NULL THEN
+        RAISE EXCEPTION 'loading configuration is required'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
     PERFORM ai._vectorizer_check_source(caller, source);
-    embedding := ai._validate_embedding(ai._config_object(embedding));
+    embedding := CASE WHEN is_default THEN ai._default_embedding()
+                      ELSE ai._validate_embedding(ai._config_object(embedding)) END;
     destination := ai._validate_destination(ai._config_object(destination));
     v.source := source;
     v.source_pk := ai._vectorizer_source_pk(source);
@@ -223,6 +245,10 @@ BEGIN
     END IF;
     IF existing.id IS NOT NULL THEN
         RETURN ai._vectorizer_if_exists(existing, source, v.config, if_not_exists);
+    END IF;
+    IF is_default THEN
+        RAISE NOTICE 'embeddings are made by the embedded model "%"', embedding ->> 'model'
+            USING HINT = 'For another one, give the argument embedding.';
     END IF;
     v := ai._vectorizer_build(v, names, coalesce(queue_schema, 'ai'),
         coalesce(queue_table, ('_vectorizer_q_' || v.id)::name), coalesce(enqueue_existing, true));

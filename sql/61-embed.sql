@@ -276,27 +276,30 @@ CREATE FUNCTION ai.cohere_embed(model text, input_texts text[], api_key text DEF
 COMMENT ON FUNCTION ai.cohere_embed(text, text[], text, text, text, text, text) IS
     'embeddings of texts by a model of Cohere; the index counts from 0';
 
--- The embedded model: no provider, no key, no network.
+-- The embedded model: no provider, no key, no network. PARALLEL SAFE and IMMUTABLE: what it gives
+-- depends on nothing but the text and the file of the model.
 
+CREATE FUNCTION ai._local_embed(model text, inputs text[]) RETURNS vector[]
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_local_embed';
+COMMENT ON FUNCTION ai._local_embed(text, text[]) IS
+    'embeddings of texts, in their order, by the embedded model; null for null';
+
+-- COST: a text takes milliseconds. The planner is to check cheaper conditions first, and to use
+-- parallel workers sooner.
 CREATE FUNCTION ai.local_embed(input_text text, model text DEFAULT 'all-MiniLM-L6-v2')
     RETURNS vector
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000
     SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT (ai._embed(jsonb_build_object('implementation', 'local', 'model', model),
-                      ARRAY[input_text], NULL))[1]
-    $$;
+    AS $$SELECT (ai._local_embed(model, ARRAY[input_text]))[1]$$;
 COMMENT ON FUNCTION ai.local_embed(text, text) IS
     'embedding of a text by the model that runs inside the server';
 
 CREATE FUNCTION ai.local_embed(input_texts text[], model text DEFAULT 'all-MiniLM-L6-v2')
     RETURNS TABLE ("index" int4, embedding vector)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000
     SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT * FROM ai._embedding_rows(ai._embed(
-        jsonb_build_object('implementation', 'local', 'model', model), input_texts, NULL))
-    $$;
+    AS $$SELECT * FROM ai._embedding_rows(ai._local_embed(model, input_texts))$$;
 COMMENT ON FUNCTION ai.local_embed(text[], text) IS
     'embeddings of texts by the model that runs inside the server; the index counts from 0';
 

@@ -195,7 +195,8 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
         'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'done', format(
             'WITH gone AS (DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
-            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT FROM gone', work,
+            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT '
+            'extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
             ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),

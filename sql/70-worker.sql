@@ -286,6 +286,7 @@ BEGIN
     SET status = 'healthy', last_seen = clock_timestamp(), pid = coordinator_pid,
         details = w.details || '{"queue_type": "coordinator"}'::jsonb
     WHERE w.component = 'coordinator' AND w.status IN ('starting', 'healthy');
+    PERFORM ai._take_samples(current_setting('ai.heartbeat_interval')::interval);
     RETURN QUERY
     UPDATE ai.worker w
     SET status = 'crashed', current_job = NULL,

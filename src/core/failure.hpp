@@ -36,6 +36,7 @@ struct Failure {
   int http_status = 0;             // 0: there was no answer
   std::string provider_code = {};  // the provider's own code or type of error, may be empty
   std::optional<std::chrono::milliseconds> retry_after = std::nullopt;
+  std::string hint = {};  // a sentence that says what to do, may be empty
 };
 
 }  // namespace ai

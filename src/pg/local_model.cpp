@@ -15,7 +15,8 @@ std::string PathOf(std::string_view name) {
   if (name.empty() || name.find('/') != std::string_view::npos || name[0] == '.') {
     throw ai::Error(ErrorCode::kInvalidParameter,
                     "\"" + std::string(name) + "\" is not the name of an embedded model", {},
-                    "The default is \"all-MiniLM-L6-v2\"; others are named in ai.model_path.");
+                    "The default is \"" + std::string(kDefaultLocalModel) +
+                        "\"; others are named in ai.model_path.");
   }
   return TokenTableDirectory() + "/" + std::string(name) + ".model";
 }

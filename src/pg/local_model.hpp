@@ -8,6 +8,9 @@
 
 namespace ai::pg {
 
+/// The one that scripts/model installs.
+inline constexpr const char* kDefaultLocalModel = "all-MiniLM-L6-v2";
+
 /// The model of that name from the directory `ai` below the server's share directory; or that of
 /// the setting ai.model_path, whatever its name. Throws ai::Error naming what is expected and how
 /// to get it.

@@ -35,6 +35,17 @@ Spi::~Spi() {
 }
 
 Rows Spi::Execute(const char* sql, std::span<const Argument> arguments, long max_rows) {
+  return Run(sql, arguments, false, max_rows);
+}
+
+Rows Spi::ExecuteNow(const char* sql, std::span<const Argument> arguments) {
+  Call([] { PushActiveSnapshot(GetLatestSnapshot()); });
+  const Rows rows = Run(sql, arguments, true, 0);
+  Call([] { PopActiveSnapshot(); });
+  return rows;
+}
+
+Rows Spi::Run(const char* sql, std::span<const Argument> arguments, bool read_only, long max_rows) {
   const int code = Call([&] {
     const int count = static_cast<int>(arguments.size());
     Oid* types = static_cast<Oid*>(palloc(sizeof(Oid) * (arguments.size() + 1)));
@@ -45,7 +56,7 @@ Rows Spi::Execute(const char* sql, std::span<const Argument> arguments, long max
       values[i] = arguments[i].value;
       nulls[i] = arguments[i].is_null ? 'n' : ' ';
     }
-    return SPI_execute_with_args(sql, count, types, values, nulls, false, max_rows);
+    return SPI_execute_with_args(sql, count, types, values, nulls, read_only, max_rows);
   });
   if (code < 0) {
     throw ai::Error(ErrorCode::kInternal,

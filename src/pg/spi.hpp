@@ -43,7 +43,13 @@ class Spi final {
   /// Runs one statement; max_rows 0 means all. Throws pg::Error as the statement fails.
   Rows Execute(const char* sql, std::span<const Argument> arguments = {}, long max_rows = 0);
 
+  /// The same for a statement that only reads, and sees all that is committed by now whatever the
+  /// transaction's isolation level.
+  Rows ExecuteNow(const char* sql, std::span<const Argument> arguments = {});
+
  private:
+  Rows Run(const char* sql, std::span<const Argument> arguments, bool read_only, long max_rows);
+
   int exceptions_at_start_;
 };
 

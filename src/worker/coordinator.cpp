@@ -7,6 +7,7 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/housekeeping.hpp"
+#include "worker/index_keeper.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/supervisor.hpp"
@@ -24,7 +25,7 @@ constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping 
 
 class Coordinator final {
  public:
-  explicit Coordinator(DatabaseSlot& slot) : slot_(slot), supervisor_(slot) {}
+  explicit Coordinator(DatabaseSlot& slot) : slot_(slot), supervisor_(slot), indexes_(slot) {}
   void Run();
 
  private:
@@ -43,6 +44,7 @@ class Coordinator final {
   Oid extension_ = InvalidOid;
   Supervisor supervisor_;
   bool supervising_ = false;
+  IndexKeeper indexes_;
   bool version_said_ = false;
 };
 
@@ -128,6 +130,7 @@ bool Coordinator::Turn() {
   Supervise(extension);
   if (extension.FitsLibrary()) {
     KeepHouse();
+    next_turn_ = std::min(next_turn_, indexes_.Turn(now_));
   }
   return !supervisor_.IsToEnd();
 }

@@ -30,7 +30,10 @@ std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) con
   if (lane.rests_until > now) {
     return until(lane.rests_until);
   }
-  const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
+  if (IsBarred(lane)) {
+    return UntilTake(lane);
+  }
+  const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
   if (room && (lane.owes_rows || !lane.unread.empty())) {
     return at_once;
   }
@@ -69,11 +72,10 @@ WaitFor Flow::NextWait() {
   if (look_ || local_.busy()) {
     at_most(milliseconds(0));
   }
-  const bool full = in_flight_.size() >= static_cast<std::size_t>(pg::settings.max_in_flight);
   for (const Request& request : delayed_) {
     if (const auto closed = request.route.gate->Closed()) {
       at_most(*closed);
-    } else if (!full) {
+    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
       until(request.not_before);
     }
   }
@@ -104,11 +106,20 @@ void Flow::GiveBack() {
       continue;
     }
     try {
-      GiveBackAll(*lane.vectorizer, lease());
+      lane.vectorizer->GiveBackAll(lease());
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
       }
+    }
+  }
+}
+
+void Flow::FreeSlots() {
+  for (auto& [id, lane] : lanes_) {
+    const std::size_t used = lane.in_flight + lane.delayed;
+    if (lane.unsent.empty() && lane.unread.empty() && used < lane.slots) {
+      lane.slots = request_slots_.Keep(id, used, 0);
     }
   }
 }
@@ -150,6 +161,11 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
 void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   Count(failure);
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
+  Record(lane, step, failure);
+}
+
+/// For who looks at the errors of the vectorizer. The same one is said once, until all is well.
+void Flow::Record(Lane& lane, std::string_view step, const Failure& failure) {
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
     RecordError(lane.id, lease_, step, failure);
@@ -161,7 +177,6 @@ void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport().Cancel(http::RequestId(request->first));
-      request->second.route.gate->Cancelled();
       request = in_flight_.erase(request);
     } else {
       ++request;
@@ -175,6 +190,7 @@ void Flow::Forget(Lane& lane) {
     EndIsolation();
   }
   lane.in_flight = lane.delayed = 0;
+  lane.slots = request_slots_.Keep(lane.id, 0, 0);
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
   lane.unsent.clear();
@@ -208,7 +224,7 @@ void Flow::Drop(Lane& lane) {
 }
 
 void Flow::ReturnRows(Lane& lane) {
-  GiveBackAll(*lane.vectorizer, lease());
+  lane.vectorizer->GiveBackAll(lease());
   lane.owes_rows = false;
   look_ = true;
 }

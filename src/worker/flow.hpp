@@ -12,14 +12,14 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
+#include "worker/governor.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
-#include "worker/take.hpp"
+#include "worker/request_slots.hpp"
 
 namespace ai::worker {
 
@@ -42,6 +42,8 @@ class Flow {
   void Store();
   void Take();
   void Send();
+  /// At the end of a turn: other workers may have what this one does not need.
+  void FreeSlots();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -57,6 +59,7 @@ class Flow {
     Lane* lane;
     std::vector<Item> items;
     Route route;
+    std::optional<Ticket> ticket = std::nullopt;  // while it is under way
     int tries = 0;
     SteadyTime not_before = {};
   };
@@ -80,26 +83,39 @@ class Flow {
   void LetGoOfHeldUp();
   void EndIsolation();
   void Accept(Lane& lane, std::vector<Read> reads);
-  void ReuseVectors(Lane& lane, std::vector<RowPtr>& rows);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::size_t KeepSlots(Lane& lane, std::size_t wanted);
   std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
   void SendDelayed();
   bool SendOne(Lane& lane);
   bool FindRoute(Lane& lane);
-  std::vector<Item> NextItems(Lane& lane);
+  void LookUpRoute(Lane& lane);
+  std::vector<Item> NextItems(Lane& lane, std::size_t most);
   void Submit(Request request);
-  policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
   void SendLocally(Lane& lane);
   void ReceiveLocally();
   void OnVectors(Lane& lane, std::span<const Item> items,
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
-  void OnFailure(Request request, const Failure& failure);
+  void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
+  void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
+
+  // Keeping to what providers allow.
+  void FollowProviders();
+  std::size_t FreeSlots(const Gate* gate) const;
+  bool MayTake(Lane& lane);
+  bool IsBarred(const Lane& lane) const;
+  bool WantsMore(const Lane& lane) const;
+  std::size_t RowsFor(const Lane& lane) const;
+  void GiveBackBarred();
+  std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
   void StoreLane(Lane& lane);
@@ -108,6 +124,7 @@ class Flow {
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  void Record(Lane& lane, std::string_view step, const Failure& failure);
   void Forget(Lane& lane);
   void Drop(Lane& lane);
   void ReturnRows(Lane& lane);
@@ -126,9 +143,10 @@ class Flow {
   SystemRandom random_;
   pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
-  std::map<std::string, policy::EndpointGate> gates_;
+  Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;
@@ -143,6 +161,7 @@ class Flow {
   SteadyTime isolated_since_ = {};
   SteadyTime isolate_after_ = {};       // if there is something else to do
   SteadyTime isolate_not_before_ = {};  // another worker does it
+  bool taking_ = false;                 // more rows may come before the next request has to go
   Tally tally_;
 };
 
@@ -170,7 +189,9 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     Drop(lane);
     // Rows of a vectorizer that was dropped are gone with it.
     lane.owes_rows = lane.owes_rows && error.code() != ErrorCode::kUndefinedObject;
-    Rest(lane, step, FailureOf(FailureClass::kConfiguration, error.what()));
+    Failure failure = FailureOf(FailureClass::kConfiguration, error.what());
+    failure.hint = error.hint();
+    Rest(lane, step, failure);
   }
   return false;
 }

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool IsShut(const policy::EndpointGate& gate) {
+bool IsShut(const Gate& gate) {
   return gate.Closed().value_or(milliseconds(0)) > kLocked;
 }
 
@@ -129,6 +129,10 @@ void Flow::TakeSuspects(Lane& lane) {
   if (!Load(lane)) {
     return;
   }
+  if (KeepSlots(lane, SlotsFor(lane)) == 0) {
+    isolate_not_before_ = clock_.Now() + kLocked;
+    return;
+  }
   Guarded(lane, "loading", [&] {
     if (!TakeRowsOf(lane, Wanted::kSuspects, 0)) {
       return;
@@ -141,7 +145,7 @@ void Flow::TakeSuspects(Lane& lane) {
     lane.route.reset();
     isolated_ = &lane;
     isolated_since_ = clock_.Now();
-    Accept(lane, ReadRows(lane, kMostReadBytes));
+    Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
   });
 }
 

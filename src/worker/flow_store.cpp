@@ -1,14 +1,8 @@
 // See flow.hpp: storing.
-#include "pg/settings.hpp"
-#include "worker/ending.hpp"
 #include "worker/flow.hpp"
-#include "worker/places.hpp"
-#include "worker/store.hpp"
 
 namespace ai::worker {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr std::size_t kMostStoredBytes = std::size_t{2} << 20;
 
@@ -58,12 +52,12 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
     return;
   }
   try {
-    const std::vector<RowPtr> later = StoreRows(lane, lease(), lease_, rows);
+    const std::vector<RowPtr> later = lane.vectorizer->Store(lane, lease(), lease_, rows);
     const std::vector<RowPtr> done = Without(rows, later);
     tally_.rows_done += static_cast<std::int64_t>(done.size());
     End(lane, done);
     if (!later.empty()) {
-      GiveBackRows(lane, lease(), PlacesOf(later), kLocked);
+      lane.vectorizer->GiveBack(lane, lease(), later, kLocked);
       End(lane, later);
       look_ = true;
     }
@@ -74,7 +68,7 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
     lane.changes = true;
   } catch (const LostLease&) {
     Guarded(lane, "writing", [&] {
-      const std::vector<RowPtr> held = StillHeld(lane, lease(), rows);
+      const std::vector<RowPtr> held = lane.vectorizer->StillHeld(lane, lease(), rows);
       End(lane, Without(rows, held));
       lane.ready.insert(lane.ready.end(), held.begin(), held.end());
     });
@@ -106,9 +100,8 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
     return;
   }
   Count(failure);
-  Guarded(lane, "writing", [&] {
-    TryAgain(lane, lease(), rows, "writing", failure, milliseconds(pg::settings.retry_delay));
-  });
+  Guarded(lane, "writing",
+          [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "writing", failure); });
   End(lane, rows);
   look_ = true;
 }

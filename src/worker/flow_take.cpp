@@ -4,11 +4,10 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
-#include "worker/cut.hpp"
-#include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
 #include "worker/process.hpp"
+#include "worker/vectorizer.hpp"
 
 namespace ai::worker {
 namespace {
@@ -16,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
+constexpr milliseconds kNoSlots{200};     // while other workers have all requests of a vectorizer
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
 
 /// Walks begin at the first change that is known.
@@ -91,17 +91,21 @@ void Flow::Look(bool whole) {
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t taken = in_flight_.size();
-  const std::size_t all = most > taken ? most - taken : 0;
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
   if (lane.vectorizer == nullptr) {
     return all;
   }
   if (lane.vectorizer->local_model() != nullptr) {
     return local_.busy() ? 0 : 1;
   }
-  const std::size_t own = lane.vectorizer->concurrency(most);
+  const std::size_t own = std::min(lane.vectorizer->concurrency(), most);
   const std::size_t used = lane.in_flight + lane.delayed;
   return std::min(all, own > used ? own - used : 0);
+}
+
+std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
+  lane.slots = request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
+  return lane.slots;
 }
 
 /// By priority, then the one that has the least under way, then the one whose turn was longest ago.
@@ -117,7 +121,8 @@ Lane* Flow::NextLane() {
     const bool may_take = lane.paused_until <= now && !isolating_;
     const bool due = lane.owes_rows || !lane.unread.empty() ||
                      (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
-    if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
+    if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
+        IsBarred(lane)) {
       continue;
     }
     if (best == nullptr || Before(lane, *best)) {
@@ -140,16 +145,18 @@ void Flow::Take() {
 void Flow::TakeAll() {
   take_again_soon_ = false;
   isolating_ = Isolate();
+  taking_ = true;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
     if (lane == nullptr || take_again_soon_) {
-      return;
+      break;
     }
     lane->turn = ++turns_;
     TakeInto(*lane);
     while (SendOne(*lane)) {
     }
   }
+  taking_ = false;
 }
 
 bool Flow::Load(Lane& lane) {
@@ -168,7 +175,7 @@ bool Flow::Load(Lane& lane) {
 
 /// False if others come first, or there is a pause.
 bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
-  const Taken taken = TakeRows(lane, lease(), most, wanted);
+  const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
   if (taken.pause_left) {
     lane.paused_until = clock_.Now() + *taken.pause_left;
   } else if (taken.busy) {
@@ -186,7 +193,16 @@ void Flow::TakeInto(Lane& lane) {
     lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
     return;
   }
-  const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
+  if (!MayTake(lane)) {
+    return;
+  }
+  const std::size_t used = lane.in_flight + lane.delayed;
+  if (KeepSlots(lane, used + SlotsFor(lane)) <= used) {
+    lane.rests_until = clock_.Now() + kNoSlots;
+    return;
+  }
+  const std::size_t most =
+      std::min({RowsFor(lane), (lane.slots - used) * lane.vectorizer->batch_size(), kMostTaken});
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
@@ -195,9 +211,8 @@ void Flow::TakeInto(Lane& lane) {
       }
       look_ = look_ || retries;  // for the time of the next one
     }
-    lane.route.reset();  // the key may be another one by now
     if (!lane.unread.empty()) {
-      Accept(lane, ReadRows(lane, kMostReadBytes));
+      Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }
   });
 }
@@ -206,18 +221,18 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   std::vector<RowPtr> rows;
   for (Read& read : reads) {
     try {
-      rows.push_back(CutRow(*lane.vectorizer, read));
+      rows.push_back(lane.vectorizer->Cut(read));
     } catch (const ai::Error& error) {
       if (error.code() == ErrorCode::kCancelled) {
         throw;
       }
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
-      const Place places[] = {read.place};
-      GiveUp(lane, lease(), places, "chunking", failure);
+      const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
+      lane.vectorizer->GiveUp(lane, lease(), row, "chunking", failure);
     }
   }
-  ReuseVectors(lane, rows);
+  lane.vectorizer->Reuse(lane, rows);
   for (const RowPtr& row : rows) {
     held_bytes_ += row->bytes;
     lane.held.push_back(row);
@@ -230,43 +245,6 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
         ++lane.usage.reused_chunks;
       } else {
         lane.unsent.push_back({row, i});
-      }
-    }
-  }
-}
-
-/// A chunk that moved within its row, or that another row has if that is wanted, has its vector
-/// already.
-void Flow::ReuseVectors(Lane& lane, std::vector<RowPtr>& rows) {
-  if (lane.vectorizer->column()) {
-    return;
-  }
-  std::vector<Place> places;
-  std::vector<policy::ContentHash> hashes;
-  for (const RowPtr& row : rows) {
-    if (row->waiting == 0 || (row->old_chunks == 0 && !lane.vectorizer->reuse())) {
-      continue;
-    }
-    places.push_back(row->place);
-    for (const Chunk& chunk : row->chunks) {
-      if (!chunk.kept) {
-        hashes.push_back(chunk.hash);
-      }
-    }
-  }
-  if (places.empty()) {
-    return;
-  }
-  std::map<policy::ContentHash, VectorOf> known;
-  for (auto& [hash, vector] : FindVectors(*lane.vectorizer, places, hashes)) {
-    known.emplace(hash, std::move(vector));
-  }
-  for (const RowPtr& row : rows) {
-    for (Chunk& chunk : row->chunks) {
-      const auto found = chunk.kept ? known.end() : known.find(chunk.hash);
-      if (found != known.end()) {
-        chunk.vector = found->second;
-        --row->waiting;
       }
     }
   }

@@ -4,9 +4,8 @@
 #include <deque>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
-#include "worker/row.hpp"
-#include "worker/vectorizer.hpp"
+#include "worker/gate.hpp"
+#include "worker/source.hpp"
 
 namespace ai::worker {
 
@@ -33,7 +32,8 @@ struct Usage {
 /// Where requests go, and whether they may.
 struct Route {
   provider::Endpoint endpoint;
-  policy::EndpointGate* gate;
+  Gate* gate;
+  SteadyTime found = {};
 };
 
 struct Lane {
@@ -41,7 +41,7 @@ struct Lane {
   std::string version;  // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
   std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
-  std::unique_ptr<Vectorizer> vectorizer;  // null until it is needed, or if it cannot be used
+  std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
   std::optional<SteadyTime> next_suspect;  // the same for rows that a process has died with
@@ -59,6 +59,7 @@ struct Lane {
   std::vector<RowPtr> ready;   // to be written
   std::vector<RowPtr> held;    // all rows that are in hand, until they are over
   std::optional<Route> route;  // of unsent items
+  std::size_t slots = 0;       // requests that it may have under way, of all the database's workers
   std::size_t in_flight = 0;   // requests
   std::size_t delayed = 0;     // requests that wait to be sent again
   Usage usage;

@@ -40,13 +40,18 @@ bool MayBeServed(const FormData_pg_database& row, const List* names) {
          IsListed(names, NameStr(row.datname));
 }
 
+List* ListedNames() {
+  List* names = NIL;
+  SplitIdentifierString(pstrdup(pg::settings.databases), ',', &names);
+  return names;
+}
+
 /// The databases that may be served, whether they have the extension or not.
 std::vector<Oid> ListDatabases() {
   std::vector<Oid> databases;
   pg::Transaction transaction;
   pg::Call([&] {
-    List* names = NIL;
-    SplitIdentifierString(pstrdup(pg::settings.databases), ',', &names);
+    const List* names = ListedNames();
     Relation catalog = table_open(DatabaseRelationId, AccessShareLock);
     TableScanDesc scan = table_beginscan_catalog(catalog, 0, nullptr);
     while (HeapTuple tuple = heap_getnext(scan, ForwardScanDirection)) {
@@ -215,6 +220,13 @@ void Launcher::Run() {
 }
 
 }  // namespace
+
+bool IsListed(Oid database) {
+  return pg::Call([&] {
+    const char* name = get_database_name(database);
+    return name != nullptr && IsListed(ListedNames(), name);
+  });
+}
 
 void RegisterLauncher() {
   BackgroundWorker worker{};

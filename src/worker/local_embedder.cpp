@@ -26,6 +26,7 @@ bool LocalEmbedder::Step() {
 }
 
 LocalEmbedder::Done LocalEmbedder::Take() {
+  embeddings_->input_tokens = static_cast<std::int64_t>(encoder_->tokens());
   Done done{lane_, std::move(items_), std::move(embeddings_),
             static_cast<std::int64_t>(encoder_->truncated().size())};
   lane_ = nullptr;

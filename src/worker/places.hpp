@@ -5,9 +5,12 @@
 #include <set>
 
 #include "pg/datum.hpp"
-#include "worker/row.hpp"
+#include "pg/spi.hpp"
+#include "worker/source.hpp"
 
 namespace ai::worker {
+
+struct Lane;
 
 struct PlaceOrder {
   bool operator()(const Place& left, const Place& right) const {
@@ -35,5 +38,24 @@ inline std::vector<Place> PlacesOf(std::span<const RowPtr> rows) {
   }
   return places;
 }
+
+/// Throws LostPlaces if the places that the lane holds are not good any more. In a transaction,
+/// after which the table is locked against that until the end of it.
+void CheckPlaces(const Lane& lane);
+
+/// What is on disk for a table now; another number means that it was rewritten.
+struct File {
+  Oid number;
+  BlockNumber blocks;
+};
+File FileOf(Oid table);
+
+/// Claims come one by one, so that every claimer sees what the others have, and none comes while
+/// there is a pause. For the vectorizer of this number, or for the jobs (0); till the end of the
+/// transaction.
+Taken LockClaims(pg::Spi& spi, std::int32_t vectorizer);
+
+/// The hash in a bytea; zeros if there is none.
+policy::ContentHash HashOf(std::optional<Datum> bytea);
 
 }  // namespace ai::worker

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,21 @@ struct VectorOf {
   std::span<const float> view() const { return (*reply)[index]; }
 };
 
+/// A row as it was read, before it is cut into chunks.
+struct Read {
+  Place place;
+  std::int32_t attempts = 0;
+  std::optional<std::string> text;
+  std::vector<std::optional<std::string>> columns;                       // of the template
+  std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks;  // by their numbers
+};
+
 struct Chunk {
   std::string text;
   policy::ContentHash hash;
   bool kept = false;           // it stands in the target already, at the same place
   std::size_t sent_bytes = 0;  // how much of the text goes to the model
+  std::size_t tokens = 0;      // of that
   VectorOf vector = {};
 };
 

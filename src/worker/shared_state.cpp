@@ -43,6 +43,7 @@ void Reset(DatabaseSlot& slot, Oid database) {
   slot.asked = false;
   slot.suspended = 0;
   slot.coordinator.ended_well = false;
+  slot.indexer.ended_well = false;
   for (WorkerSlot& worker : slot.workers) {
     worker.process.ended_well = false;
     worker.lease[0] = '\0';
@@ -102,7 +103,7 @@ bool IsEmpty(const DatabaseSlot& slot) noexcept {
       return false;
     }
   }
-  return slot.coordinator.pid == 0;
+  return slot.coordinator.pid == 0 && slot.indexer.pid == 0;
 }
 
 void ReleaseDatabase(DatabaseSlot& slot) noexcept {

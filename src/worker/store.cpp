@@ -1,11 +1,13 @@
-#include "worker/store.hpp"
-
+// Writing rows whose vectors are all there: chunks, counters and the end of the hold on the rows,
+// in one transaction.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/role.hpp"
 #include "worker/extension.hpp"
+#include "worker/lane.hpp"
 #include "worker/places.hpp"
-#include "worker/take.hpp"
+#include "worker/shared_providers.hpp"
+#include "worker/vectorizer.hpp"
 
 namespace ai::worker {
 namespace {
@@ -117,11 +119,11 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
   return later;
 }
 
-void AddToCounters(Lane& lane, pg::Spi& spi, const std::string& lease, std::size_t rows) {
-  const Usage& usage = lane.usage;
-  const std::string model = lane.vectorizer->model();
+void AddToCounters(const Vectorizer& vectorizer, const Usage& usage, pg::Spi& spi,
+                   const std::string& lease, std::size_t rows) {
+  const std::string model = vectorizer.model();
   const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(lease)},
-                                    {INT4OID, Int32GetDatum(lane.vectorizer->id)},
+                                    {INT4OID, Int32GetDatum(vectorizer.id)},
                                     {INT8OID, Int64GetDatum(static_cast<std::int64_t>(rows))},
                                     {TEXTOID, pg::TextDatum(model)},
                                     {INT8OID, Int64GetDatum(usage.requests)},
@@ -137,20 +139,21 @@ void AddToCounters(Lane& lane, pg::Spi& spi, const std::string& lease, std::size
 
 }  // namespace
 
-std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_text,
-                              std::span<const RowPtr> rows) {
-  Vectorizer& vectorizer = *lane.vectorizer;
+/// Writes what still exists and removes what does not.
+std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string& lease_text,
+                                      std::span<const RowPtr> rows) {
   std::vector<RowPtr> later;
+  std::vector<double> lags;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;
     {
-      const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
-      if (vectorizer.column()) {
-        later = StoreInColumn(vectorizer, spi, rows);
+      const pg::RoleScope as_owner(owner, pg::RoleTrust::kUsers);
+      if (column()) {
+        later = StoreInColumn(*this, spi, rows);
       } else {
-        StoreInTable(vectorizer, spi, rows);
+        StoreInTable(*this, spi, rows);
       }
     }
     std::vector<Place> done;
@@ -159,26 +162,29 @@ std::vector<RowPtr> StoreRows(Lane& lane, Datum lease, const std::string& lease_
         done.push_back(row->place);
       }
     }
-    const pg::Rows ended = vectorizer.statements().done.Execute(spi, {PlacesDatum(done), lease});
+    const pg::Rows ended = statements().done.Execute(spi, {PlacesDatum(done), lease});
     if (ended.count() != done.size()) {
       throw LostLease();
     }
-    AddToCounters(lane, spi, lease_text, done.size());
+    for (std::uint64_t i = 0; i < ended.count(); ++i) {
+      lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
+    }
+    AddToCounters(*this, lane.usage, spi, lease_text, done.size());
   }
   transaction.Commit();
+  NoteLags(lags);
   lane.usage = {};
   return later;
 }
 
-std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
+std::vector<RowPtr> Vectorizer::StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
   std::vector<RowPtr> held;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;
     const auto places = PlacesOf(rows);
-    const PlaceSet mine =
-        PlacesFrom(lane.vectorizer->statements().held.Execute(spi, {PlacesDatum(places), lease}));
+    const PlaceSet mine = PlacesFrom(statements().held.Execute(spi, {PlacesDatum(places), lease}));
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(held),
                  [&](const RowPtr& row) { return mine.contains(row->place); });
   }

@@ -1,20 +1,12 @@
 #include "worker/vectorizer.hpp"
 
-#include "core/provider/registry.hpp"
 #include "core/text/chunking.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
-#include "pg/local_model.hpp"
-#include "pg/provider_access.hpp"
 #include "pg/token_tables.hpp"
 
 namespace ai::worker {
 namespace {
-
-constexpr std::int64_t kDefaultBatchSize = 200;
-/// The embedded model gains nothing by more, and what is done is stored sooner.
-constexpr std::int64_t kDefaultLocalBatchSize = 32;
-constexpr std::int64_t kDefaultConcurrency = 50;
 
 std::string HashSeed(const json::Value& embedding) {
   return std::string(embedding.GetString("implementation")) + '\n' +
@@ -68,12 +60,7 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   owner = DatumGetObjectId(*rows.At(0, 5));
   max_attempts_ = DatumGetInt32(*rows.At(0, 6));
 
-  if (embedding().GetString("implementation") == "local") {
-    local_model_ = pg::OpenLocalModel(model(), embedding().GetInteger("dimensions"));
-  } else {
-    provider_ = provider::MakeProvider(embedding(), pg::ProviderEnvironment());
-    encoding_ = pg::FindModelEncoding(model());
-  }
+  OpenModel();
   splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
   hasher_.emplace(HashSeed(embedding()));
   const json::Value formatting = config().At("formatting");
@@ -86,7 +73,6 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   ReadProcessing();
 
   const auto texts = json::Document::Parse(pg::Utf8View(*rows.At(0, 2)));
-  vector_type = pg::VectorType();
   const Oid vector_array = pg::Call([this] { return get_array_type(vector_type); });
   statements_ = std::make_unique<Statements>(
       [&](const char* key) { return std::string(texts.root().GetString(key)); }, vector_array,
@@ -95,12 +81,13 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
 
 void Vectorizer::ReadProcessing() {
   const auto processing = config().Find("processing");
-  const auto number = [&](const char* key, std::int64_t fallback) {
-    return processing ? processing->GetInteger(key, fallback) : fallback;
+  const auto number = [&](const char* key, std::size_t fallback) {
+    return processing ? static_cast<std::size_t>(
+                            processing->GetInteger(key, static_cast<std::int64_t>(fallback)))
+                      : fallback;
   };
-  batch_size_ = static_cast<std::size_t>(
-      number("batch_size", local_model_ != nullptr ? kDefaultLocalBatchSize : kDefaultBatchSize));
-  concurrency_ = static_cast<std::size_t>(number("concurrency", kDefaultConcurrency));
+  batch_size_ = number("batch_size", batch_size_);
+  concurrency_ = number("concurrency", concurrency_);
   reuse_ = processing && processing->GetBool("reuse", false);
 }
 

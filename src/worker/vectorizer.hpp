@@ -1,14 +1,11 @@
 // A vectorizer as a worker needs it: its configuration turned into code, its statements prepared.
 #pragma once
 
-#include "core/json/document.hpp"
-#include "core/model/model.hpp"
 #include "core/policy/content_hash.hpp"
-#include "core/provider/provider.hpp"
 #include "core/text/splitter.hpp"
 #include "core/text/template.hpp"
-#include "core/token/encoding.hpp"
 #include "pg/statement.hpp"
+#include "worker/source.hpp"
 
 namespace ai::worker {
 
@@ -24,38 +21,40 @@ struct Statements {
   std::optional<pg::Statement> lock, update;
 };
 
-class Vectorizer {
+class Vectorizer final : public Source {
  public:
   /// Reads it from the catalog. Throws ai::Error if its configuration cannot be used; pg::Error if
   /// a table of it is gone.
   Vectorizer(pg::Spi& spi, std::int32_t id);
 
+  // The steps: taking and reading in take.cpp, cut.cpp, store.cpp, ending.cpp.
+  Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
+  std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
+  RowPtr Cut(const Read& read) const override;
+  void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;
+  std::vector<RowPtr> Store(Lane& lane, Datum lease, const std::string& lease_text,
+                            std::span<const RowPtr> rows) override;
+  std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
+  void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
+                std::chrono::milliseconds delay) override;
+  void GiveBackAll(Datum lease) override;
+  void TryAgain(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
+                const Failure& failure) override;
+  void GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
+              const Failure& failure) override;
+
   const std::int32_t id;
   std::string name;
   Oid queue = InvalidOid;
-  Oid work = InvalidOid;
-  Oid owner = InvalidOid;
-  Oid vector_type = InvalidOid;
 
   const json::Value config() const { return document_->root(); }
-  const json::Value embedding() const { return config().At("embedding"); }
-  /// The embedded model; null if a provider is asked.
-  const std::shared_ptr<const model::Model>& local_model() const { return local_model_; }
-  /// INVARIANT: not with an embedded model.
-  const provider::Provider& provider() const { return *provider_; }
-  std::string model() const { return std::string(embedding().GetString("model")); }
-  std::size_t dimensions() const {
-    return static_cast<std::size_t>(embedding().GetInteger("dimensions"));
-  }
-  const token::Encoding* encoding() const { return encoding_.get(); }
+  const json::Value embedding() const override { return config().At("embedding"); }
   const text::Splitter& splitter() const { return *splitter_; }
   const policy::ContentHasher& hasher() const { return *hasher_; }
   Statements& statements() { return *statements_; }
 
   bool column() const { return column_; }  // the destination is a column of the source
   bool reuse() const { return reuse_; }
-  std::size_t batch_size() const { return batch_size_; }
-  std::size_t concurrency(std::size_t most) const { return std::min(concurrency_, most); }
   int max_attempts() const { return max_attempts_; }
 
   /// The columns of the template, without $chunk.
@@ -70,9 +69,6 @@ class Vectorizer {
   void ReadProcessing();
 
   std::optional<json::Document> document_;
-  std::unique_ptr<provider::Provider> provider_;
-  std::shared_ptr<const model::Model> local_model_;
-  std::shared_ptr<const token::Encoding> encoding_;
   std::unique_ptr<text::Splitter> splitter_;
   std::optional<text::Template> template_;
   std::vector<std::string> columns_;  // of the template
@@ -80,8 +76,6 @@ class Vectorizer {
   std::unique_ptr<Statements> statements_;
   bool column_ = false;
   bool reuse_ = false;
-  std::size_t batch_size_ = 0;
-  std::size_t concurrency_ = 0;
   int max_attempts_ = 0;
 };
 

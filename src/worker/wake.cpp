@@ -75,6 +75,7 @@ void EndStopped(ProcessSlot& process) noexcept {
 
 void EndProcesses(const DatabaseSlot& slot) noexcept {
   End(slot.coordinator);
+  End(slot.indexer);
   for (const WorkerSlot& worker : slot.workers) {
     End(worker.process);
   }

@@ -15,7 +15,7 @@ RETURNS int LANGUAGE sql AS $$
 $$;
 
 -- In the order of the checks.
-SELECT try(grant_to => '{regress_ai_nobody}', embedding => NULL);
+SELECT try(grant_to => '{regress_ai_nobody}', loading => NULL);
 SELECT try(embedding => NULL, loading => NULL);
 SELECT try(loading => NULL);
 SELECT try(source => NULL);

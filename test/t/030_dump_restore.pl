@@ -1,4 +1,5 @@
-# Vectorizers in a dump: restored into a new database they go on working, and nothing queued is lost.
+# Vectorizers in a dump or in pg_upgrade's hands: in the new database they go on working, and nothing
+# queued is lost.
 use strict;
 use warnings FATAL => 'all';
 use PostgreSQL::Test::Cluster;
@@ -161,6 +162,23 @@ sql('no_owner', q{
 	INSERT INTO "App".eu VALUES (2, 'eu', 'a')});
 is(sql('no_owner', q{SELECT ai.vectorizer_queue_pending('blog', true), ai.vectorizer_queue_pending('part', true)}),
 	'3|2', 'no owner: changes are queued');
+
+# pg_upgrade moves the files of tables as they are: what they say of roles and tables must be true there.
+sql('postgres', "DROP DATABASE $_") for qw(plain archive shuffled cleaned no_owner);
+$node->stop;
+my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
+$upgraded->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$upgraded->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nai.databases = 'none'");
+my $bindir = $node->config_data('--bindir');
+# It writes where it is called from.
+my $home = PostgreSQL::Test::Utils::tempdir();
+command_ok([ 'sh', '-c', 'cd "$0" && exec "$@"', $home, 'pg_upgrade',
+		'--old-datadir', $node->data_dir, '--new-datadir', $upgraded->data_dir,
+		'--old-bindir', $bindir, '--new-bindir', $bindir,
+		'--old-port', $node->port, '--new-port', $upgraded->port, '--socketdir', $node->host ], 'pg_upgrade');
+$upgraded->start;
+$node = $upgraded;
+check_restored('original', 'upgraded');
 
 $node->stop;
 done_testing();

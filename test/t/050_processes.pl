@@ -2,10 +2,10 @@
 # and that they are in nobody's way.
 use strict;
 use warnings FATAL => 'all';
+use EngineTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
@@ -24,7 +24,7 @@ sub sql { my ($statement, $database) = @_; return $node->safe_psql($database // 
 sub served_by
 {
 	my ($database, $coordinators, $workers, $name) = @_;
-	ok( $node->poll_query_until('template1', qq{
+	ok( EngineTest::poll_node($node, 'template1', qq{
 		SELECT count(*) FILTER (WHERE backend_type = 'ai coordinator'),
 		       count(*) FILTER (WHERE backend_type = 'ai worker' AND query <> '')
 		FROM pg_stat_activity WHERE datname = '$database' AND backend_type LIKE 'ai %'},
@@ -46,7 +46,7 @@ sub pid_of
 sub replaced
 {
 	my ($type, $pid, $database, $name) = @_;
-	ok( $node->poll_query_until('template1', qq{
+	ok( EngineTest::poll_node($node, 'template1', qq{
 		SELECT count(*) FILTER (WHERE pid = $pid) = 0 AND count(*) > 0 FROM pg_stat_activity
 		WHERE backend_type = '$type' AND coalesce(datname, '') = '$database'}), $name);
 	return;
@@ -55,11 +55,7 @@ sub replaced
 sub takes_less
 {
 	my ($seconds, $statement, $name) = @_;
-	my $start = time;
-	sql($statement);
-	my $taken = time - $start;
-	cmp_ok($taken, '<', $seconds, sprintf('%s: %.2f s', $name, $taken));
-	return;
+	return EngineTest::takes_less($seconds, $name, sub { sql($statement) });
 }
 
 sub set
@@ -213,7 +209,8 @@ sql(q{INSERT INTO ai._vectorizer_errors (id, message, recorded) SELECT 1, n::tex
 	INSERT INTO ai.vectorizer_worker_process (version, expected_heartbeat_interval, last_heartbeat)
 	VALUES ('old', '1s', now() - interval '8 days'), ('recent', '1s', now() - interval '6 days')});
 sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 1000)');
-ok($node->poll_query_until('postgres', q{SELECT (SELECT count(*) FROM ai._vectorizer_errors), min(message::int) FROM ai._vectorizer_errors WHERE message ~ '^[0-9]+$'}, '1000|501'),
+ok($node->poll_query_until('postgres', q{
+	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');
 is(sql(q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}),
 	'recent', 'processes that are gone for a week are forgotten');
@@ -230,7 +227,7 @@ for my $type ('ai worker', 'ai coordinator', 'ai launcher')
 	replaced($type, $pid, $type eq 'ai launcher' ? '' : 'postgres', "kill -9 of an $type: another one comes");
 	served('postgres', 'all are back');
 	served('second', 'in the other database too');
-	ok($node->poll_query_until('postgres',
+	ok(EngineTest::poll_node($node, 'postgres',
 		'SELECT attempts, lease IS NULL FROM ai._vectorizer_q_work_1 WHERE id = 5', '1|t'), 'rows are given back');
 }
 
@@ -309,10 +306,7 @@ $standby->stop;
 
 # -- shutdown
 
-my $start = time;
-$node->stop('fast');
-my $taken = time - $start;
-cmp_ok($taken, '<', 2, sprintf('fast shutdown: %.2f s', $taken));
+EngineTest::takes_less(2, 'fast shutdown', sub { $node->stop('fast') });
 
 # -- no place for another process
 

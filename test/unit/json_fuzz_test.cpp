@@ -1,5 +1,11 @@
 // Random documents and what random mistakes make of them: each either parses or throws ai::Error,
-// the DOM and the reader agree about which, and what parses can be written and read again.
+// the DOM and the reader agree about which, and what parses can be written and read again. A reader
+// that many others use, rapidjson, sees the same in each.
+#include <rapidjson/encodedstream.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -167,6 +173,80 @@ bool Reads(const std::string& text) {
   }
 }
 
+/// What a reader reports, as text. Only that a number is there, not which: how numbers are rounded
+/// is compared with strtod in json_number_test.cpp.
+class Trace {
+ public:
+  void Add(char what, std::string_view text = {}) {
+    events_ += what;
+    events_ += std::to_string(text.size());
+    events_ += text;
+  }
+  const std::string& events() const { return events_; }
+
+ private:
+  std::string events_;
+};
+
+class OurTrace final : public ai::json::Handler, public Trace {
+ public:
+  void OnNull() override { Add('n'); }
+  void OnBool(bool value) override { Add(value ? 't' : 'f'); }
+  void OnDouble(double /*value*/) override { Add('#'); }
+  void OnString(std::string_view value) override { Add('s', value); }
+  void OnObjectBegin() override { Add('{'); }
+  void OnKey(std::string_view key) override { Add('k', key); }
+  void OnObjectEnd() override { Add('}'); }
+  void OnArrayBegin() override { Add('['); }
+  void OnArrayEnd() override { Add(']'); }
+};
+
+class ReferenceTrace final : public Trace {
+ public:
+  bool Null() { return Note('n'); }
+  bool Bool(bool value) { return Note(value ? 't' : 'f'); }
+  bool Int(int) { return Note('#'); }
+  bool Uint(unsigned) { return Note('#'); }
+  bool Int64(std::int64_t) { return Note('#'); }
+  bool Uint64(std::uint64_t) { return Note('#'); }
+  /// It lets numbers through that are too large; we refuse them.
+  bool Double(double value) { return std::isfinite(value) && Note('#'); }
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
+  bool String(const char* text, rapidjson::SizeType size, bool) { return Note('s', {text, size}); }
+  bool StartObject() { return Note('{'); }
+  bool Key(const char* text, rapidjson::SizeType size, bool) { return Note('k', {text, size}); }
+  bool EndObject(rapidjson::SizeType) { return Note('}'); }
+  bool StartArray() { return Note('['); }
+  bool EndArray(rapidjson::SizeType) { return Note(']'); }
+
+ private:
+  bool Note(char what, std::string_view text = {}) {
+    Add(what, text);
+    return true;
+  }
+};
+
+/// Empty if it is refused.
+std::string OurEvents(const std::string& text) {
+  try {
+    OurTrace trace;
+    ai::json::Read(text, trace);
+    return trace.events();
+  } catch (const ai::Error&) {
+    return {};
+  }
+}
+
+/// Empty if it is refused.
+std::string ReferenceEvents(const std::string& text) {
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  rapidjson::MemoryStream memory(text.data(), text.size());
+  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(memory);
+  ReferenceTrace trace;
+  return rapidjson::Reader().Parse<kFlags>(stream, trace) ? trace.events() : std::string();
+}
+
 }  // namespace
 
 TEST_CASE("random documents survive writing and reading", "[json][fuzz]") {
@@ -201,6 +281,30 @@ TEST_CASE("mutated documents parse or throw, never more", "[json][fuzz]") {
     }
   }
   // Both sides must have been exercised, or the fuzzer is broken.
+  CHECK(parsed > 3000);
+  CHECK(refused > 3000);
+}
+
+TEST_CASE("another reader sees the same in mutated documents", "[json][fuzz]") {
+  Fuzzer fuzzer(3);
+  int parsed = 0;
+  int refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = fuzzer.DocumentText();
+    fuzzer.Mutate(text);
+    // A zero byte is its end of a text, it takes half a character, and its arithmetic has no room
+    // for some exponents.
+    if (text.find('\0') != std::string::npos || text.find("\\ud") != std::string::npos ||
+        text.find("-21474836") != std::string::npos) {
+      continue;
+    }
+    const std::string events = OurEvents(text);
+    ++(events.empty() ? refused : parsed);
+    if (events != ReferenceEvents(text)) {
+      FAIL("round " << round << ": " << text << "\nours: " << events
+                    << "\nthe other's: " << ReferenceEvents(text));
+    }
+  }
   CHECK(parsed > 3000);
   CHECK(refused > 3000);
 }

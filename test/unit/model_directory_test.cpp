@@ -204,6 +204,27 @@ TEST_CASE("pooling, longest text and prefixes come from their files", "[model]")
                 "File \"1_Pooling/config.json\": pooling_mode_max_tokens is not supported."});
 }
 
+TEST_CASE("pooling, longest text and prefixes may be in config.json", "[model]") {
+  const TinyDirectory directory;
+  const std::vector<float> mean = Vector(Model::Open(directory.path()), "the cat");
+  const auto with = [&](const std::string& members) {
+    directory.Write("config.json", "{" + members + ", " + std::string(kConfig).substr(1));
+  };
+  with(R"("pooling_mode": "cls", "max_seq_length": 12, "prompts": {"query": "query: "})");
+  const auto model = Model::Open(directory.path());
+  CHECK(model->max_tokens() == 12);
+  CHECK(model->Prefix(ai::model::Purpose::kQuery) == "query: ");
+  CHECK(Vector(model, "the cat") != mean);
+  directory.Write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true})");
+  CHECK(Vector(Model::Open(directory.path()), "the cat") == mean);
+  directory.Write("1_Pooling/config.json", R"({"pooling_mode": "mean"})");
+  CHECK(Vector(Model::Open(directory.path()), "the cat") == mean);
+  with(R"("pooling_mode": "max")");
+  CHECK(directory.Problem() ==
+        Problem{ErrorCode::kNotSupported,
+                "File \"config.json\": pooling_mode \"max\" is not supported."});
+}
+
 TEST_CASE("a directory that is no BERT-style model is refused", "[model]") {
   const TinyDirectory directory;
   const auto with_config = [&](const std::string& from, const std::string& to) {

@@ -97,13 +97,17 @@ TEST_CASE("a text has the same vector in any company", "[model]") {
   Encoder encoder(fixture.model);
   encoder.Encode(views, out);
   std::vector<std::size_t> truncated;
+  std::size_t tokens = 0;
   double worst = 0;
   for (std::size_t i = 0; i < views.size(); ++i) {
     worst = std::max(worst, fixture.WorstDifference(views[i], out.data() + i * 32));
-    if (fixture.model->CountTokens(views[i]) > fixture.model->max_tokens()) {
+    const std::size_t count = fixture.model->CountTokens(views[i]);
+    tokens += std::min(count, fixture.model->max_tokens());
+    if (count > fixture.model->max_tokens()) {
       truncated.push_back(i);
     }
   }
+  CHECK(encoder.tokens() == tokens);
   CHECK(worst < 1e-5);
   CHECK_FALSE(truncated.empty());
   CHECK(std::vector(encoder.truncated().begin(), encoder.truncated().end()) == truncated);

@@ -48,6 +48,7 @@ void Encoder::Start(std::span<const std::string_view> texts, std::span<float> ou
   purpose_ = purpose;
   next_text_ = 0;
   truncated_.clear();
+  tokens_ = 0;
   waiting_.clear();
   stage_ = Stage::kGather;
 }
@@ -115,6 +116,7 @@ bool Encoder::TakeNext(InterruptCheck pending) {
   }
   pieces_.push_back({next_text_, ids_.size(), waiting_.size()});
   ids_.insert(ids_.end(), waiting_.begin(), waiting_.end());
+  tokens_ += waiting_.size();
   waiting_.clear();
   ++next_text_;
   return true;

@@ -41,6 +41,8 @@ class Encoder {
 
   /// Which texts of the batch so far were longer than the model takes, and cut.
   std::span<const std::size_t> truncated() const { return truncated_; }
+  /// How many tokens the batch has so far, those at the ends of texts included.
+  std::size_t tokens() const { return tokens_; }
 
   const Model& model() const { return *model_; }
 
@@ -84,6 +86,7 @@ class Encoder {
   Purpose purpose_ = Purpose::kNone;
   std::size_t next_text_ = 0;
   std::vector<std::size_t> truncated_;
+  std::size_t tokens_ = 0;
 
   Stage stage_ = Stage::kDone;
   std::size_t layer_ = 0;

@@ -108,15 +108,26 @@ void ReadConfig(const std::string& text, ModelSource& source) {
   }
 }
 
+/// The mode has a name, or a member for each mode says whether it is the one.
 void ReadPooling(const std::string& text, ModelSource& source) {
   const json::Document document = json::Document::Parse(text);
+  const std::string_view mode = document.root().GetString("pooling_mode", "");
+  if (mode == "cls") {
+    source.shape.pooling = Pooling::kFirst;
+  } else if (mode == "mean") {
+    source.shape.pooling = Pooling::kMean;
+  } else if (!mode.empty()) {
+    Unsupported("pooling_mode \"" + std::string(mode) + "\"");
+  }
   for (const json::Member member : document.root().members()) {
     if (!member.key.starts_with("pooling_mode_") || !member.value.AsBool()) {
       continue;
     }
     if (member.key == "pooling_mode_cls_token") {
       source.shape.pooling = Pooling::kFirst;
-    } else if (member.key != "pooling_mode_mean_tokens") {
+    } else if (member.key == "pooling_mode_mean_tokens") {
+      source.shape.pooling = Pooling::kMean;
+    } else {
       Unsupported(std::string(member.key));
     }
   }
@@ -177,7 +188,11 @@ std::string PackDirectory(const std::string& directory_path, const DirectoryPack
   source.notice = packing.notice;
   directory.About("config.json", [&](const std::string& path) {
     const MappedFile config(path);
-    ReadConfig(std::string(config.bytes()), source);
+    const std::string text(config.bytes());
+    ReadConfig(text, source);
+    ReadPooling(text, source);
+    ReadLongest(text, source);
+    ReadPrefixes(text, source);
   });
   ReadOptional(directory, "1_Pooling/config.json", ReadPooling, source);
   ReadOptional(directory, "sentence_bert_config.json", ReadLongest, source);

@@ -1,6 +1,7 @@
 // A model as it is published: a directory with config.json, model.safetensors and tokenizer.json or
 // vocab.txt, and where they are wanted 1_Pooling/config.json (mean or first token),
 // sentence_bert_config.json (the longest text) and config_sentence_transformers.json (prefixes).
+// What is in these three may be in config.json as well; the files go before it.
 #pragma once
 
 #include <string>

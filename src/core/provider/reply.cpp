@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace ai::provider {
 namespace {
 
 /// Thrown by the collector to end the reading; never leaves this file.
-struct Refusal {
-  std::string problem;
+class Refusal final : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 std::string Number(std::size_t number) {
@@ -274,8 +276,8 @@ std::optional<std::string> ReadReply(std::string_view body, const ReplyShape& sh
     json::Visit(body, collector);
     collector.Finish();
     return std::nullopt;
-  } catch (Refusal& refusal) {
-    problem = std::move(refusal.problem);
+  } catch (const Refusal& refusal) {
+    problem = refusal.what();
   } catch (const Error& error) {
     problem = body.empty() ? "is empty" : std::string("cannot be read: ") + error.what();
   }

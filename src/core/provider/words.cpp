@@ -99,7 +99,7 @@ std::string HideKeyParts(std::string_view text, std::string_view api_key) {
 
 std::string CleanWords(std::string_view words, std::string_view api_key, std::size_t max_bytes) {
   // First by the key itself, for it may have characters that no word has.
-  const std::string hidden =
+  std::string hidden =
       HideKeyWords(HideKeyParts(Flatten(words.substr(0, kMaxInput)), api_key), api_key);
   if (hidden.size() <= max_bytes) {
     return hidden;

@@ -162,9 +162,8 @@ std::string Listed(const ai::Result<Models>& models) {
   return ToJson(models.value());
 }
 
-std::vector<Datum> EmbedLocally(const ai::json::Value& config, const Inputs& inputs) {
-  const auto model =
-      ai::pg::OpenLocalModel(config.GetString("model"), config.GetInteger("dimensions", 0));
+std::vector<Datum> EmbedLocally(const std::shared_ptr<const ai::model::Model>& model,
+                                const Inputs& inputs, ai::model::Purpose purpose) {
   Batch texts;
   for (const auto& input : inputs) {
     if (input) {
@@ -173,8 +172,6 @@ std::vector<Datum> EmbedLocally(const ai::json::Value& config, const Inputs& inp
     }
   }
   std::vector<float> values(texts.size() * model->dimensions());
-  const auto purpose = config.GetString("input_type", "") == "query" ? ai::model::Purpose::kQuery
-                                                                     : ai::model::Purpose::kPassage;
   ai::model::Encoder(model).Encode(texts, values, ai::pg::ServeInterrupts, purpose);
   std::vector<Datum> vectors;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -184,20 +181,21 @@ std::vector<Datum> EmbedLocally(const ai::json::Value& config, const Inputs& inp
   return vectors;
 }
 
+std::vector<Datum> EmbedLocally(const ai::json::Value& config, const Inputs& inputs) {
+  const bool is_query = config.GetString("input_type", "") == "query";
+  return EmbedLocally(
+      ai::pg::OpenLocalModel(config.GetString("model"), config.GetInteger("dimensions", 0)), inputs,
+      is_query ? ai::model::Purpose::kQuery : ai::model::Purpose::kPassage);
+}
+
 std::vector<Datum> EmbedRemotely(Datum config, Oid role, const std::optional<std::string>& api_key,
                                  const Inputs& inputs) {
   const Access access(config, role, api_key);
   return EmbedBatches(access, CutIntoBatches(*access.provider, inputs));
 }
 
-/// One vector for each input, null for null.
-Datum Embed(Oid role, Datum config_datum, Datum inputs_datum,
-            const std::optional<std::string>& api_key) {
-  const auto config = ai::json::Document::Parse(ai::pg::JsonText(config_datum));
-  const Inputs inputs = ai::pg::TextArray(inputs_datum);
-  const std::vector<Datum> vectors = config.root().GetString("implementation") == "local"
-                                         ? EmbedLocally(config.root(), inputs)
-                                         : EmbedRemotely(config_datum, role, api_key, inputs);
+/// The vectors of the inputs that are not null; null for the others.
+Datum InPlaces(const Inputs& inputs, const std::vector<Datum>& vectors) {
   std::vector<std::optional<Datum>> results;
   results.reserve(inputs.size());
   auto next = vectors.begin();
@@ -205,6 +203,16 @@ Datum Embed(Oid role, Datum config_datum, Datum inputs_datum,
     results.push_back(input ? std::optional<Datum>(*next++) : std::nullopt);
   }
   return ai::pg::VectorArrayDatum(results);
+}
+
+Datum Embed(Oid role, Datum config_datum, Datum inputs_datum,
+            const std::optional<std::string>& api_key) {
+  const auto config = ai::json::Document::Parse(ai::pg::JsonText(config_datum));
+  const Inputs inputs = ai::pg::TextArray(inputs_datum);
+  const std::vector<Datum> vectors = config.root().GetString("implementation") == "local"
+                                         ? EmbedLocally(config.root(), inputs)
+                                         : EmbedRemotely(config_datum, role, api_key, inputs);
+  return InPlaces(inputs, vectors);
 }
 
 }  // namespace
@@ -218,6 +226,30 @@ AI_FUNCTION(ai_embed) {
 
 AI_FUNCTION(ai_embed_as) {
   return Embed(PG_GETARG_OID(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), std::nullopt);
+}
+
+AI_FUNCTION(ai_local_embed) {
+  const Inputs inputs = ai::pg::TextArray(PG_GETARG_DATUM(1));
+  return InPlaces(inputs, EmbedLocally(ai::pg::OpenLocalModel(ai::pg::Utf8View(PG_GETARG_DATUM(0))),
+                                       inputs, ai::model::Purpose::kPassage));
+}
+
+// What the embedded model is, or why it cannot be used.
+AI_FUNCTION(ai_local_model) {
+  std::string json;
+  ai::json::Writer writer(json);
+  writer.BeginObject();
+  try {
+    const auto model = ai::pg::OpenLocalModel(ai::pg::kDefaultLocalModel);
+    writer.Key("name").String(model->name());
+    writer.Key("dimensions").Integer(static_cast<std::int64_t>(model->dimensions()));
+    writer.Key("max_tokens").Integer(static_cast<std::int64_t>(model->max_tokens()));
+  } catch (const ai::Error& error) {
+    const std::string detail = error.detail().empty() ? "" : " " + error.detail();
+    writer.Key("problem").String(std::string(error.what()) + "." + detail);
+  }
+  writer.EndObject();
+  return ai::pg::JsonbDatum(json);
 }
 
 AI_FUNCTION(ai_embed_tokens) {

@@ -18,6 +18,7 @@ use MockProvider;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(time);
 
 # Options: conf (more settings), streaming (for standbys), mock (one that is there already).
 sub new
@@ -68,8 +69,34 @@ sub sql
 
 sub poll
 {
-	my ($self, $query, $expected) = @_;
-	return $self->{node}->poll_query_until('postgres', $query, $expected // 't');
+	my ($self, $query, $database) = @_;
+	return poll_node($self->{node}, $database // 'postgres', $query);
+}
+
+# What has to be over in so many seconds. Sanitizers make all things slow, which is not what is tested.
+sub takes_less
+{
+	my ($seconds, $test, $code) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $start = time;
+	$code->();
+	my $taken = time - $start;
+	cmp_ok($taken, '<', $seconds * ($ENV{SANITIZE} ? 5 : 1), sprintf('%s: %.2f s', $test, $taken));
+	return;
+}
+
+# Waits for an answer through crashes of the server: psql may be gone before it was told the query,
+# which IPC::Run dies of.
+sub poll_node
+{
+	my ($node, $database, $query, $expected) = @_;
+	foreach (1 .. 1000)
+	{
+		my $answered;
+		return $answered if eval { $answered = $node->poll_query_until($database, $query, $expected // 't'); 1 };
+		die $@ if $@ !~ /Broken pipe/;
+	}
+	return 0;
 }
 
 # Changes settings for the running processes.
