@@ -74,7 +74,7 @@ sub check_restored
 {
 	my ($database, $how) = @_;
 	is(sql($database, $state{$_}), $original{$_}, "$how: $_") for sort keys %state;
-	is(sql($database, 'SELECT count(*) FROM ai.worker'), '0', "$how: workers are not in a dump");
+	is(sql($database, 'SELECT count(*) FROM ai.worker'), '0', "$how: workers are not in a dump") if $how ne 'upgraded';
 
 	sql($database, q{
 		SET ROLE app;
