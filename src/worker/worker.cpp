@@ -222,6 +222,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
+    ShowActivity("getting to work");
     registration = RegisterProcess();
   } catch (...) {
     if (!EndRequested()) {
