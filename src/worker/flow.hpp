@@ -73,6 +73,7 @@ class Flow {
   void TakeInto(Lane& lane);
 
   // Rows that may have killed a process.
+  bool LooksForSuspects();
   bool Isolate();
   bool BeginIsolation();
   Lane* NextSuspects();
@@ -153,8 +154,10 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
-  bool isolating_ = false;        // nothing else is taken
-  Lane* isolated_ = nullptr;      // whose suspects are in hand
+  std::uint32_t deaths_seen_ = 0;
+  SteadyTime next_look_for_suspects_ = {};
+  bool isolating_ = false;    // nothing else is taken
+  Lane* isolated_ = nullptr;  // whose suspects are in hand
   SteadyTime isolated_since_ = {};
   SteadyTime isolate_after_ = {};       // if there is something else to do
   SteadyTime isolate_not_before_ = {};  // another worker does it

@@ -40,10 +40,11 @@ void Flow::Look(bool whole) {
   {
     pg::Spi spi;
     const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
+                                      {BOOLOID, BoolGetDatum(LooksForSuspects())},
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-        "pause_left_ms FROM ai._look_for_work($1, $2)",
+        "pause_left_ms FROM ai._look_for_work($1, $2, $3)",
         arguments);
     const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
       const auto count = rows.At(row, column);

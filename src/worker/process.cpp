@@ -127,6 +127,11 @@ bool IsCondemned() noexcept {
   return my_slot->life.condemned;
 }
 
+std::uint32_t DeathsInDatabase() noexcept {
+  const DatabaseSlot* database = FindDatabase(MyDatabaseId);
+  return database == nullptr ? 0 : database->deaths.load();
+}
+
 bool EnterIsolation() noexcept {
   DatabaseSlot* database = FindDatabase(MyDatabaseId);
   pid_t nobody = 0;

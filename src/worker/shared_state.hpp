@@ -61,6 +61,7 @@ struct DatabaseSlot {
   std::atomic<std::uint32_t> extension_changes{0};
   std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
   std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
+  std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   ProcessSlot coordinator;
   ProcessSlot indexer;

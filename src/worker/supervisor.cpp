@@ -231,6 +231,7 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   }
   std::vector<Reclaimed> reclaimed = ReclaimRows(LiveProcesses(), "{" + process + "}");
   if (!reclaimed.empty()) {
+    slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);
   }
   std::erase_if(reclaimed, [&](const Reclaimed& rows) { return rows.process != process; });
