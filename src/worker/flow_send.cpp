@@ -66,7 +66,8 @@ bool Flow::SendOne(Lane& lane) {
     return false;
   }
   const std::size_t most = lane.vectorizer->batch_size();
-  const bool has_more = lane.changes || !lane.unread.empty();
+  const bool may_take = lane.paused_until <= clock_.Now() && !isolating_;
+  const bool has_more = !lane.unread.empty() || (lane.changes && may_take);
   if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
     return false;
   }
