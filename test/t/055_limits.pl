@@ -99,5 +99,23 @@ ok($engine->drained('bytes'), 'bytes');
 is(sql('SELECT string_agg(id || chunk, $$,$$) FROM bytes_embedding_store'), '1bytes of a text: é', 'that are a text are embedded as such');
 is(failed('bytes'), join("\n", map { "$_|the bytes of the row are not a text in UTF-8" } 2, 3), 'others are given up');
 
+# -- a disk that is full, for the target and nothing else: the worker may not write files so large
+
+my ($worker) = $engine->workers;
+sub limit_files { my ($bytes) = @_; return system_or_bail('prlimit', '--pid', $worker, "--fsize=$bytes:unlimited"); }
+limit_files(20 * 1024 * 1024 + 1000);
+$engine->table('full', embedding => q{ai.embedding_openai('mock-384', 384)}, indexing => 'ai.indexing_none()');
+$engine->table('small');
+sql(q{INSERT INTO full SELECT n, 'full ' || n FROM generate_series(1, 15000) n});
+ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'full' AND message ~ 'could not extend file' AND details ->> 'step' = 'writing'}), 'a full disk is an error');
+sql(q{INSERT INTO small SELECT n, 'small ' || n FROM generate_series(1, 100) n});
+$engine->is_settled('small', 'another vectorizer goes on');
+cmp_ok(sql('SELECT count(*) FROM full_embedding_store'), '<', 15000, 'not all is written');
+is(sql(q{SELECT max(attempts), count(*) FILTER (WHERE status = 'failed') FROM ai.jobs('full')}), '0|0', 'the rest waits, uncharged');
+is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'full'}), '1', 'it is said once');
+limit_files('unlimited');
+$engine->is_settled('full', 'written when there is room again');
+is(join(',', $engine->workers), $worker, 'by the same worker');
+
 $node->stop;
 done_testing();
