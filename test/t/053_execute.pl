@@ -88,7 +88,9 @@ like(says(q{SET statement_timeout = '200ms'; SELECT ai.execute_vectorizer('src')
 sql(q{SELECT ai.disable_vectorizer_schedule('src')});
 like(finish($session), qr/ERROR:  vectorizer "src" is disabled\nHINT:  Enable it with ai.enable_vectorizer_schedule/, 'disabled meanwhile');
 like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  vectorizer "src" is disabled/, 'disabled');
-sql(q{SELECT ai.enable_vectorizer_schedule('src')});
+sql(q{SELECT ai.enable_vectorizer_schedule('src'); SELECT ai.pause_vectorizer('src')});
+like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  vectorizer "src" is paused\nHINT:  End the pause with ai.resume_vectorizer/, 'paused');
+sql(q{SELECT ai.resume_vectorizer('src')});
 $mock->rules;
 $mock->release;
 is(says(q{SELECT ai.execute_vectorizer('src')}), '', 'enabled');
