@@ -1,9 +1,9 @@
 -- In which state a vectorizer is, in a word and with the reason; and the view of all that is known.
 --
---   idle      there is nothing to do         active    rows are with workers
---   waiting   for a worker or its provider   retrying  something failed, and is tried again
---   paused, disabled  by somebody's decision no workers  nobody is there who could take rows
---   locked    somebody is changing it
+--   idle      there is nothing to do            queued      rows wait for a worker that has time
+--   active    rows are with workers             waiting     its provider is not to be asked now
+--   retrying  something failed, is tried again  no workers  nobody is there who could take rows
+--   paused, disabled  by somebody's decision    locked      somebody is changing it
 
 CREATE FUNCTION ai._vectorizer_state(v ai.vectorizer, n ai._vectorizer_counts, p ai.provider,
         error_at timestamptz, OUT state text, OUT reason text)
@@ -57,8 +57,8 @@ BEGIN
         state := 'retrying';
         reason := 'workers could not go on, and try again in some seconds: see last_error';
     ELSE
-        state := 'waiting';
-        reason := 'for a worker that has time for it';
+        state := 'queued';
+        reason := ai._rows(n.pending) || ' for the next worker that has time';
     END IF;
 END
 $$;
@@ -94,12 +94,14 @@ BEGIN
     oldest_pending_age := CASE WHEN n.oldest IS NOT NULL
         THEN greatest(clock_timestamp() - n.oldest, '0') END;
     rows_per_minute := ai._vectorizer_rows_per_minute(v.id);
-    estimated_time_left := make_interval(secs => round(60 * (pending + running + retrying)
-        / nullif(rows_per_minute, 0))::float8);
     SELECT e.message, e.at INTO last_error, last_error_at
     FROM ai._vectorizer_last_error(v, n, p) e;
     SELECT s.state, s.reason INTO state, state_reason
     FROM ai._vectorizer_state(v, n, p, last_error_at) s;
+    IF state IN ('queued', 'active') THEN
+        estimated_time_left := make_interval(secs => round(60 * (pending + running + retrying)
+            / nullif(rows_per_minute, 0))::float8);
+    END IF;
     RETURN NEXT;
 END
 $$;
@@ -143,5 +145,5 @@ COMMENT ON COLUMN ai.vectorizer_status.estimated_time_left IS
 COMMENT ON COLUMN ai.vectorizer_status.last_error IS
     'the last error of a row, of the vectorizer, or of its provider while that is failing';
 COMMENT ON COLUMN ai.vectorizer_status.state IS
-    'idle, active, waiting, retrying, paused, disabled, no workers or locked';
+    'idle, queued, active, waiting, retrying, paused, disabled, no workers or locked';
 GRANT SELECT ON ai.vectorizer_status TO PUBLIC;

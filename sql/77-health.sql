@@ -62,7 +62,7 @@ CREATE FUNCTION ai._health_vectorizers(max_pending_age interval) RETURNS SETOF t
     FROM ai.vectorizer_status s, LATERAL (VALUES
         (1, s.state IN ('disabled', 'paused') AND s.pending_items > 0,
          format('%s with %s to do: %s', s.state, ai._rows(s.pending_items), s.state_reason)),
-        (2, s.state = 'waiting' AND s.state_reason ~ '^for provider', 'waits ' || s.state_reason),
+        (2, s.state = 'waiting', 'waits ' || s.state_reason),
         (3, s.state = 'retrying', format('something failed, and is tried again: %s', s.last_error)),
         (4, s.oldest_pending_age > max_pending_age,
          format('the oldest change has waited for %s', date_trunc('second', s.oldest_pending_age))),

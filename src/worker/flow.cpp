@@ -161,11 +161,6 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
 void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   Count(failure);
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
-  Record(lane, step, failure);
-}
-
-/// For who looks at the errors of the vectorizer. The same one is said once, until all is well.
-void Flow::Record(Lane& lane, std::string_view step, const Failure& failure) {
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
     RecordError(lane.id, lease_, step, failure);

@@ -124,7 +124,6 @@ class Flow {
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
-  void Record(Lane& lane, std::string_view step, const Failure& failure);
   void Forget(Lane& lane);
   void Drop(Lane& lane);
   void ReturnRows(Lane& lane);

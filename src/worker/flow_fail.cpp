@@ -1,7 +1,6 @@
 // See flow.hpp: what follows from a request that failed.
 #include "core/policy/backoff.hpp"
 #include "pg/settings.hpp"
-#include "worker/ending.hpp"
 #include "worker/flow.hpp"
 
 namespace ai::worker {
@@ -57,7 +56,6 @@ void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failur
   if (request.route.gate->Broken()) {
     // It answers nobody: the rows are not to blame. Others come first the next time.
     GiveBackUncharged(lane, rows, kBehindOthers);
-    Record(lane, "embedding", failure);
   } else if (++request.tries < kTries) {
     const auto pause = between_tries.After(request.tries, random_);
     Delay(std::move(request), pause);

@@ -66,7 +66,8 @@ bool Flow::SendOne(Lane& lane) {
     return false;
   }
   const std::size_t most = lane.vectorizer->batch_size();
-  const bool has_more = lane.changes || !lane.unread.empty();
+  const bool may_take = lane.paused_until <= clock_.Now() && !isolating_;
+  const bool has_more = !lane.unread.empty() || (lane.changes && may_take);
   if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
     return false;
   }
@@ -196,7 +197,7 @@ void Flow::OnReply(Request request, const http::Response& response) {
     return;
   }
   request.ticket->Succeeded(limits, embeddings->input_tokens);
-  OnVectors(*request.lane, request.items, embeddings);
+  Guarded(*request.lane, "embedding", [&] { OnVectors(*request.lane, request.items, embeddings); });
 }
 
 void Flow::OnVectors(Lane& lane, std::span<const Item> items,
@@ -205,7 +206,11 @@ void Flow::OnVectors(Lane& lane, std::span<const Item> items,
   lane.usage.sent_chunks += static_cast<std::int64_t>(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
-    item.get().vector = {embeddings, i};
+    if (item.row->spill == nullptr) {
+      item.get().vector = {embeddings, i};
+    } else if (!item.row->over) {
+      item.get().vector = {nullptr, item.row->spill->Append((*embeddings)[i]), item.row->spill};
+    }
     if (--item.row->waiting == 0 && !item.row->over) {
       lane.ready.push_back(item.row);
     }

@@ -2,6 +2,7 @@
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SET timezone = 'UTC';
+SET datestyle = 'ISO';
 SET intervalstyle = 'postgres';
 SELECT setval('ai.vectorizer_id_seq', 1, false);
 CREATE ROLE regress_ai_owner;
@@ -14,10 +15,10 @@ INSERT INTO monitoring.src SELECT g, 'x', 'body' FROM generate_series(1, 100) g;
 SELECT ai.create_vectorizer('monitoring.src', name => 'v', loading => ai.loading_column('body'),
     embedding => ai.embedding_openai('m', 3));
 RESET ROLE;
--- Times and ages are what they are.
+-- Times and ages are what they are, and so is who runs this.
 CREATE FUNCTION pg_temp.timeless(words text) RETURNS text LANGUAGE sql AS $$
-    SELECT regexp_replace(regexp_replace(words, '\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00', '<time>', 'g'),
-        '\d\d:\d\d:\d\d', '<age>', 'g')
+    SELECT regexp_replace(regexp_replace(replace(words, session_user || ' paused', '<me> paused'),
+        '\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00', '<time>', 'g'), '\d\d:\d\d:\d\d', '<age>', 'g')
 $$;
 CREATE VIEW pg_temp.words AS
     SELECT pending, running, retrying, failed, state, pg_temp.timeless(state_reason) AS reason, last_error

@@ -85,7 +85,7 @@ ok($ok && $output eq '', 'nor about the exporter') or diag($output);
 
 # -- the alerts
 
-my $rules = tempdir();
+my $rules = PostgreSQL::Test::Utils::tempdir();
 copy("$ENV{AI_SOURCE_TREE}/doc/monitoring/alerts.yaml", $rules) or die $!;
 copy("$ENV{TESTDIR}/t/monitoring/alerts_test.yaml", $rules) or die $!;
 ($ok, $output) = PostgresExporter::promtool('', 'check', 'rules', "$rules/alerts.yaml");
