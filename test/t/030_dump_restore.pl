@@ -58,7 +58,8 @@ my %state = (
 	'worker processes'    => q{SELECT * FROM ai.vectorizer_worker_process},
 	'progress'            => q{SELECT * FROM ai.vectorizer_worker_progress},
 	'pauses'              => q{SELECT kind, name, paused_at, paused_until, paused_by FROM ai.pauses ORDER BY 1, 2},
-	'status'              => q{SELECT * FROM ai.vectorizer_status ORDER BY id},
+	'status'              => q{SELECT id, name, source_table, target_table, view, embedding_column, disabled, pending, running,
+		retrying, failed, last_error FROM ai.vectorizer_status ORDER BY id},
 	'embeddings'          => q{SELECT chunk, embedding, id, title FROM "App".blog_embedding},
 	'triggers'            => q{SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger
 	                           WHERE tgname ~ '_vectorizer_src_trg' ORDER BY tgrelid::regclass::text, tgname},
