@@ -80,19 +80,39 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._statement_claim(ai.vectorizer) IS
     'statement by which a worker takes rows from the queue';
 
--- $1 places in the table of work.
+-- The columns that a worker reads, the loaded one first. Bytes stay bytes: whether they are a text is
+-- for each row to tell. A type's own length is known without fetching the value.
+CREATE FUNCTION ai._read_columns(v ai.vectorizer, OUT number bigint, OUT expression text)
+    RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT c.n - 1, format('s.%I::%s', c.name, CASE WHEN c.n = 1 AND EXISTS (
+        SELECT FROM pg_attribute a, ai._base_type(a.atttypid, a.atttypmod) b
+        WHERE a.attrelid = v.source AND a.attname = c.name AND b.type = 'bytea'::regtype)
+        THEN 'bytea' ELSE 'text' END)
+    FROM unnest((v.config #>> '{loading,column_name}')
+                || ai._formatting_columns(v.config -> 'formatting')) WITH ORDINALITY AS c (name, n)
+    $$;
+COMMENT ON FUNCTION ai._read_columns(ai.vectorizer) IS
+    'expressions for the values that a worker reads of a row s of the source';
+
+-- $1 places in the table of work, $2 the most bytes that are read of a row: of one with more, only
+-- their number is.
 CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT format('SELECT k.ctid, k.attempts, s.* FROM %3$s k LEFT JOIN LATERAL ('
-                  'SELECT s.%1$I::text%2$s FROM %4$s s WHERE %5$s OFFSET 0) s ON true '
-                  'WHERE k.ctid = ANY ($1)', v.config #>> '{loading,column_name}',
-        coalesce((SELECT string_agg(format(', s.%I::text', c), '' ORDER BY n)
-                  FROM unnest(ai._formatting_columns(v.config -> 'formatting'))
-                       WITH ORDINALITY AS f (c, n)), ''),
+    SELECT format('SELECT k.ctid, k.attempts, s.* FROM %4$s k LEFT JOIN LATERAL ('
+                  'SELECT z.size, %3$s FROM (SELECT %1$s FROM %5$s s WHERE %6$s OFFSET 0) s, '
+                  'LATERAL (SELECT %2$s AS size OFFSET 0) z) s ON true WHERE k.ctid = ANY ($1)',
+        string_agg(format('%s AS c%s', c.expression, c.number), ', ' ORDER BY c.number),
+        string_agg(format('coalesce(octet_length(s.c%s), 0)::bigint', c.number), ' + '),
+        string_agg(format('CASE WHEN z.size <= $2 THEN s.c%s END', c.number), ', '
+                   ORDER BY c.number),
         ai._qualified_name(v.work), ai._from_source(v.source),
         ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND '))
+    FROM ai._read_columns(v) c
     $$;
 COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
     'statement by which a worker reads the texts of rows it has taken';

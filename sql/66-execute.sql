@@ -4,7 +4,7 @@
 -- that made them began, so some that come after the call are waited for, too, and none is missed.
 -- STABLE: it sees the snapshot of its caller, who takes a new one for each look.
 CREATE FUNCTION ai._vectorizer_progress(caller oid, vectorizer_id int4, since timestamptz,
-        OUT name text, OUT disabled boolean, OUT unfinished boolean, OUT retryable bigint,
+        OUT name text, OUT state text, OUT unfinished boolean, OUT retryable bigint,
         OUT failed bigint, OUT trouble text)
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -14,7 +14,8 @@ DECLARE
 BEGIN
     PERFORM ai._vectorizer_require_owner(caller, v, 'execute');
     name := v.name;
-    disabled := v.disabled;
+    state := CASE WHEN v.disabled THEN 'disabled'
+        WHEN ai._pause_left('*', v.id) IS NOT NULL THEN 'paused' ELSE 'enabled' END;
     EXECUTE format(
         'SELECT EXISTS (SELECT FROM %1$s q WHERE q.queued_at <= $1) OR EXISTS (SELECT FROM %2$s w '
         'WHERE w.queued_at <= $1 AND (w.lease IS NOT NULL OR w.retry_at <= clock_timestamp())), '
@@ -28,8 +29,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_progress(oid, int4, timestamptz) IS
-    'whether something that was queued before a time is still to be done, how many rows of it wait '
-    'for another attempt, how many were given up since, and the latest trouble of the vectorizer';
+    'whether a vectorizer is enabled, disabled or paused, whether something that was queued before a '
+    'time is still to be done, how many rows of it wait for another attempt, how many were given up '
+    'since, and the latest trouble';
 REVOKE ALL ON FUNCTION ai._vectorizer_progress(oid, int4, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION ai.execute_vectorizer(vectorizer_id int4) RETURNS void

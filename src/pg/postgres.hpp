@@ -58,6 +58,7 @@ extern "C" {
 #include "postmaster/interrupt.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/itemptr.h"
 #include "storage/latch.h"

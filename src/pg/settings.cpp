@@ -116,6 +116,11 @@ constexpr IntSetting kIntSettings[] = {
      "database. With 0 changes are queued and not processed."},
     {"ai.max_in_flight", &settings.max_in_flight, 16, 1, 1000, PGC_SIGHUP, 0,
      "How many requests a worker process may have under way.", nullptr},
+    {"ai.max_text_size", &settings.max_text_size, 16 * 1024, 1, 1024 * 1024, PGC_SIGHUP,
+     GUC_UNIT_KB, "How long the text of a row may be.",
+     "A row with a longer one is given up. While a row is worked on, a worker needs up to four "
+     "times "
+     "as much memory."},
     {"ai.poll_interval", &settings.poll_interval, 5'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How often a worker that nobody wakes looks for changes.",
      "A commit wakes the workers, so this is for what comes by another way."},

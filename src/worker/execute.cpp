@@ -32,7 +32,7 @@ constexpr int kPrerequisite = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 /// How far the vectorizer is; see ai._vectorizer_progress.
 struct Progress {
   std::string name;
-  bool disabled;
+  std::string state;
   bool unfinished;
   std::int64_t retryable;
   std::int64_t failed;
@@ -132,10 +132,10 @@ Progress Execution::Read(pg::Spi& spi) const {
                                     {INT4OID, Int32GetDatum(vectorizer_)},
                                     {TIMESTAMPTZOID, TimestampTzGetDatum(since_)}};
   const pg::Rows rows = spi.ExecuteNow(
-      "SELECT p.name, p.disabled, p.unfinished, p.retryable, p.failed, p.trouble "
+      "SELECT p.name, p.state, p.unfinished, p.retryable, p.failed, p.trouble "
       "FROM ai._vectorizer_progress($1, $2, $3) p",
       arguments);
-  return {rows.TextAt(0, 0).value(),     DatumGetBool(*rows.At(0, 1)),
+  return {rows.TextAt(0, 0).value(),     rows.TextAt(0, 1).value(),
           DatumGetBool(*rows.At(0, 2)),  DatumGetInt64(*rows.At(0, 3)),
           DatumGetInt64(*rows.At(0, 4)), rows.TextAt(0, 5)};
 }
@@ -205,9 +205,11 @@ void Execution::Run() {
   for (bool woken = false;;) {
     const SteadyTime began = clock_.Now();
     const std::optional<Progress> progress = Look();
-    if (progress && progress->disabled) {
-      Refuse("vectorizer \"" + progress->name + "\" is disabled",
-             "Enable it with ai.enable_vectorizer_schedule.");
+    if (progress && progress->state != "enabled") {
+      Refuse("vectorizer \"" + progress->name + "\" is " + progress->state,
+             progress->state == "paused"
+                 ? "End the pause with ai.resume_vectorizer, or ai.resume_workers."
+                 : "Enable it with ai.enable_vectorizer_schedule.");
     }
     CheckWorkers();
     if (progress && !progress->unfinished) {

@@ -197,7 +197,7 @@ void Flow::OnReply(Request request, const http::Response& response) {
     return;
   }
   request.ticket->Succeeded(limits, embeddings->input_tokens);
-  OnVectors(*request.lane, request.items, embeddings);
+  Guarded(*request.lane, "embedding", [&] { OnVectors(*request.lane, request.items, embeddings); });
 }
 
 void Flow::OnVectors(Lane& lane, std::span<const Item> items,
@@ -206,7 +206,11 @@ void Flow::OnVectors(Lane& lane, std::span<const Item> items,
   lane.usage.sent_chunks += static_cast<std::int64_t>(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
-    item.get().vector = {embeddings, i};
+    if (item.row->spill == nullptr) {
+      item.get().vector = {embeddings, i};
+    } else if (!item.row->over) {
+      item.get().vector = {nullptr, item.row->spill->Append((*embeddings)[i]), item.row->spill};
+    }
     if (--item.row->waiting == 0 && !item.row->over) {
       lane.ready.push_back(item.row);
     }

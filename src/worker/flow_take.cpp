@@ -221,7 +221,11 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   std::vector<RowPtr> rows;
   for (Read& read : reads) {
     try {
+      if (!read.problem.empty()) {
+        throw ai::Error(ErrorCode::kLimitExceeded, read.problem);
+      }
       rows.push_back(lane.vectorizer->Cut(read));
+      read.text.reset();  // it may be long
     } catch (const ai::Error& error) {
       if (error.code() == ErrorCode::kCancelled) {
         throw;
@@ -229,7 +233,8 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
       const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
-      lane.vectorizer->GiveUp(lane, lease(), row, "chunking", failure);
+      lane.vectorizer->GiveUp(lane, lease(), row, read.problem.empty() ? "chunking" : "loading",
+                              failure);
     }
   }
   lane.vectorizer->Reuse(lane, rows);

@@ -104,6 +104,7 @@ bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
       return false;
     }
     slot.pid = MyProcPid;
+    slot.last_pid = MyProcPid;
     slot.ended_well = false;
     slot.place = static_cast<int>(MyProc - ProcGlobal->allProcs);
   }

@@ -33,7 +33,8 @@ struct Life {
 struct ProcessSlot {
   std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
   std::atomic<pid_t> pid{0};
-  bool ended_well = false;  // the last process that was here ended because it was asked to
+  std::atomic<pid_t> last_pid{0};  // it, or that of the last process that was here
+  bool ended_well = false;         // the last process that was here ended because it was asked to
   Life life;
 };
 

@@ -17,11 +17,6 @@ using policy::Diagnosis;
 using std::chrono::milliseconds;
 
 constexpr ChildKind kWorker{"ai worker", "ai_worker_main"};
-constexpr milliseconds kCheckInterval = std::chrono::seconds(10);
-
-milliseconds CheckInterval() {
-  return std::min(kCheckInterval, milliseconds(pg::settings.worker_timeout) / 2);
-}
 
 }  // namespace
 
@@ -150,7 +145,6 @@ void Supervisor::KeepWorker(int number, bool wanted) {
   }
   ward.ran = runs;
   if (runs) {
-    ward.pid = process.pid;
     if (!wanted) {
       const SharedLock lock;
       End(process);
@@ -247,7 +241,7 @@ void Supervisor::OnCrash(int number, const std::string& why, bool process_is_gon
   const WorkerSlot& worker = slot_.workers[number];
   const std::string component = ComponentName(number);
   const std::string process = worker.lease;
-  LogCrash(component, process, ward.pid, why);
+  LogCrash(component, process, worker.process.last_pid, why);
   const bool explained = IsExplained(component, process);
   if (!explained) {
     ward.crashes.Add(clock_.WallNow());

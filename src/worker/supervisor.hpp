@@ -47,7 +47,6 @@ class Supervisor final {
     bool failed = false;     // there is no next start
     bool condemned = false;  // taken for crashed, though its process is there
     bool stuck_said = false;
-    pid_t pid = 0;  // of its process, or of its last
     SteadyTime condemned_at = {};
     policy::CrashHistory crashes;
   };

@@ -64,6 +64,7 @@ class Worker final {
   Registration registration_;
   std::uint32_t extension_changes_ = 0;  // that have been looked at
   Presence presence_ = Presence::kBusy;  // not known yet
+  bool updated_ = false;                 // the extension has another version than we
   Pipeline pipeline_;
   WaitFor wait_;
   Tally unreported_;
@@ -82,6 +83,7 @@ bool Worker::MayWork() {
     const Extension extension = LookAtExtension();
     extension_changes_ = changes;
     const bool is_other = extension.oid != registration_.extension || !extension.FitsLibrary();
+    updated_ = extension.oid == registration_.extension && !extension.FitsLibrary();
     presence_ =
         extension.presence == Presence::kThere && is_other ? Presence::kGone : extension.presence;
   }
@@ -162,7 +164,7 @@ milliseconds Worker::UntilNextTurn(std::uint32_t work_seen) const {
 /// What cannot be done any more, the coordinator does.
 void Worker::EndInOrder() {
   NotePhase(policy::Phase::kStopping);
-  if (presence_ != Presence::kThere) {
+  if (presence_ != Presence::kThere && !updated_) {
     return;
   }
   ShowActivity("giving back rows");
@@ -174,6 +176,12 @@ void Worker::EndInOrder() {
       LogError(what, error);
     }
   };
+  if (updated_) {
+    // Our functions may be other ones now. The tables of vectorizers are most likely as they were;
+    // if not, who comes next gives the rows back.
+    survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
+    return;
+  }
   survive("note that a worker process ends", [] { NoteStopping(); });
   survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
   survive("note that a worker process has ended", [this] {
@@ -222,6 +230,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
+    ShowActivity("getting to work");
     registration = RegisterProcess();
   } catch (...) {
     if (!EndRequested()) {

@@ -31,12 +31,20 @@ sub waiting_session
 	return ($session, $pid);
 }
 
+# Waits until it has printed something.
+sub hear
+{
+	my ($session, $stream, $pattern) = @_;
+	$session->{timeout}->start($PostgreSQL::Test::Utils::timeout_default);
+	$session->{run}->pump until $session->{$stream} =~ $pattern || $session->{timeout}->is_expired;
+	return;
+}
+
 # Waits until its statement is over, and returns what it said.
 sub finish
 {
 	my ($session) = @_;
-	$session->{timeout}->start($PostgreSQL::Test::Utils::timeout_default);
-	$session->{run}->pump until $session->{stdout} =~ /^over$/m || $session->{timeout}->is_expired;
+	hear($session, 'stdout', qr/^over$/m);
 	my $said = $session->{stderr};
 	$session->quit;
 	return $said;
@@ -88,7 +96,9 @@ like(says(q{SET statement_timeout = '200ms'; SELECT ai.execute_vectorizer('src')
 sql(q{SELECT ai.disable_vectorizer_schedule('src')});
 like(finish($session), qr/ERROR:  vectorizer "src" is disabled\nHINT:  Enable it with ai.enable_vectorizer_schedule/, 'disabled meanwhile');
 like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  vectorizer "src" is disabled/, 'disabled');
-sql(q{SELECT ai.enable_vectorizer_schedule('src')});
+sql(q{SELECT ai.enable_vectorizer_schedule('src'); SELECT ai.pause_vectorizer('src')});
+like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  vectorizer "src" is paused\nHINT:  End the pause with ai.resume_vectorizer/, 'paused');
+sql(q{SELECT ai.resume_vectorizer('src')});
 $mock->rules;
 $mock->release;
 is(says(q{SELECT ai.execute_vectorizer('src')}), '', 'enabled');
@@ -116,6 +126,7 @@ $mock->rules({ error => 'invalid_key' });
 sql(q{INSERT INTO src VALUES (3000, 'refused')});
 ($session) = waiting_session(q{SELECT ai.execute_vectorizer('src');});
 ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'src' AND details ->> 'class' = 'configuration'}), 'a key that is refused');
+hear($session, 'stderr', qr/is in trouble/);
 $mock->rules;
 like(finish($session), qr/WARNING:  vectorizer "src" is in trouble: .*\nDETAIL:  It is tried again; this statement waits/, 'is told while it waits');
 $engine->is_settled('src', 'all are written');
