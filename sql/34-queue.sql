@@ -67,6 +67,7 @@ COMMENT ON FUNCTION ai._vectorizer_create_queue_index(ai.vectorizer) IS
 
 -- Where a worker puts what it takes from the queue, one row for all entries of a source row, until
 -- it is written. A row with a lease is with that worker process; one without waits for retry_at.
+-- crashes is how many processes died while they had the row: it may be what kills them.
 CREATE FUNCTION ai._vectorizer_create_work_table(queue_schema name, work_table name,
         source_pk jsonb) RETURNS regclass
     LANGUAGE plpgsql
@@ -76,10 +77,11 @@ BEGIN
     EXECUTE format(
         'CREATE TABLE %I.%I (%s, queued_at timestamptz NOT NULL, priority smallint NOT NULL, '
         'attempts int NOT NULL DEFAULT 0, retry_at timestamptz, lease uuid, taken_at timestamptz, '
-        'error text, PRIMARY KEY (%s)) INHERITS (ai._vectorizer_queue)',
-        queue_schema, work_table, ai._vectorizer_queue_keys(source_pk),
-        ai._key_list(source_pk, '%2$s'));
-    EXECUTE format('CREATE INDEX ON %I.%I (retry_at) WHERE lease IS NULL', queue_schema, work_table);
+        'error text, crashes smallint NOT NULL DEFAULT 0, PRIMARY KEY (%s)) '
+        'INHERITS (ai._vectorizer_queue)', queue_schema, work_table,
+        ai._vectorizer_queue_keys(source_pk), ai._key_list(source_pk, '%2$s'));
+    EXECUTE format('CREATE INDEX ON %I.%I (crashes, retry_at) WHERE lease IS NULL',
+                   queue_schema, work_table);
     EXECUTE format('REVOKE ALL ON %I.%I FROM PUBLIC', queue_schema, work_table);
     RETURN format('%I.%I', queue_schema, work_table)::regclass;
 END

@@ -22,11 +22,16 @@ BEGIN
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', routine, to_user);
     END LOOP;
-    EXECUTE format('GRANT SELECT ON ai.vectorizer_status, ai.vectorizer_errors TO %I', to_user);
+    EXECUTE format('GRANT SELECT ON ai.vectorizer_status, ai.vectorizer_errors, '
+                   'ai.provider_status TO %I', to_user);
     IF admin THEN
         EXECUTE format('GRANT SELECT ON ai.vectorizer, ai._vectorizer_errors TO %I', to_user);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ai.vectorizer_worker_process, '
                        'ai.vectorizer_worker_progress TO %I', to_user);
+        EXECUTE format('GRANT SELECT ON ai.worker, ai.worker_status TO %I', to_user);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION ai.register_worker(text, int4, jsonb), '
+                       'ai.heartbeat_worker(text, text, jsonb), ai.unregister_worker(text) '
+                       'TO %I', to_user);
     END IF;
 END
 $$;

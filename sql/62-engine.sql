@@ -11,8 +11,13 @@ COMMENT ON FUNCTION ai._vectorizer_max_attempts(jsonb) IS
 -- The rows that are with a process that does not live, or lives but has not said so for too long.
 -- An attempt is charged, so that a row that kills workers ends in the table of failed rows. A row
 -- that somebody has locked is written just now, or comes next time.
+--
+-- Rows that a process died with come in small groups next time, and alone when that one dies too. A
+-- process that died by itself (dead) with such a row and nothing else was killed by it: one more
+-- attempt would only kill another. When all of the server went down, somebody else may be to blame.
 CREATE FUNCTION ai._vectorizer_reclaim(v ai.vectorizer, live uuid[], lock_timeout interval,
-        OUT lease uuid, OUT given_back bigint, OUT given_up bigint) RETURNS SETOF record
+        dead uuid[] DEFAULT '{}', OUT lease uuid, OUT given_back bigint, OUT given_up bigint)
+    RETURNS SETOF record
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -22,36 +27,83 @@ DECLARE
 BEGIN
     RETURN QUERY EXECUTE format($statement$
         WITH lost AS (
-            SELECT ctid AS place, w.lease FROM ONLY %1$s w
+            SELECT ctid AS place, w.lease, w.crashes >= 2 AND w.lease = ANY ($5) AS is_to_blame,
+                w.attempts + 1 >= $3 OR w.crashes >= 2 AND w.lease = ANY ($5) AS is_over
+            FROM ONLY %1$s w
             WHERE w.lease IS NOT NULL AND (w.lease <> ALL ($1) OR EXISTS (
                 SELECT FROM ai.vectorizer_worker_process p
                 WHERE p.id = w.lease AND p.last_heartbeat < clock_timestamp() - $2))
             FOR UPDATE SKIP LOCKED
         ), back AS (
             UPDATE ONLY %1$s w
-            SET lease = NULL, attempts = w.attempts + 1, retry_at = now(), error = $4
-            FROM lost l WHERE w.ctid = l.place AND w.attempts + 1 < $3
+            SET lease = NULL, attempts = w.attempts + 1, retry_at = now(), error = $4,
+                crashes = least(w.crashes + 1, 32767)
+            FROM lost l WHERE w.ctid = l.place AND NOT l.is_over
             RETURNING l.lease
         ), up AS (
-            DELETE FROM ONLY %1$s w USING lost l WHERE w.ctid = l.place AND w.attempts + 1 >= $3
-            RETURNING %3$s, w.attempts + 1 AS attempts, l.lease
+            DELETE FROM ONLY %1$s w USING lost l WHERE w.ctid = l.place AND l.is_over
+            RETURNING %3$s, w.attempts + 1 AS attempts, l.lease,
+                CASE WHEN l.is_to_blame THEN $7 ELSE $4 END AS error
         ), failed AS (
             INSERT INTO %2$s AS f (%4$s, step, error, class, attempts)
-            SELECT %4$s, 'worker', $4, 'reclaimed', u.attempts FROM up u
+            SELECT %4$s, 'worker', u.error, 'reclaimed', u.attempts FROM up u
             ON CONFLICT (%4$s) DO UPDATE
             SET step = excluded.step, error = excluded.error, class = excluded.class,
                 attempts = excluded.attempts, failed_at = excluded.failed_at
+        ), noted AS (
+            INSERT INTO ai._vectorizer_errors (id, message, details)
+            SELECT $6, u.error,
+                jsonb_build_object('step', 'worker', 'class', 'reclaimed', 'key', %5$s)
+            FROM up u
         )
         SELECT l.lease, (SELECT count(*) FROM back b WHERE b.lease = l.lease),
                (SELECT count(*) FROM up u WHERE u.lease = l.lease)
         FROM (SELECT DISTINCT d.lease FROM lost d) l
-        $statement$, work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'w.%2$s'), keys)
+        $statement$, work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'w.%2$s'), keys,
+        ai._key_as_jsonb(v, 'u'))
     USING live, lock_timeout, ai._vectorizer_max_attempts(v.config),
-        'the worker process that had taken it is gone';
+        'the worker process that had taken it is gone', dead, v.id,
+        'worker processes end unexpectedly when they have it, the last one had nothing else';
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval) IS
+COMMENT ON FUNCTION ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval, uuid[]) IS
     'gives back the rows of worker processes that are gone; a row for each of these processes';
+
+-- A process died with rows of this vectorizer and no others. When that happens too often, the
+-- vectorizer is set aside for a while, so that the workers are there for the others.
+CREATE FUNCTION ai._vectorizer_blame(vectorizer_id int4, worker text, most int4, span interval)
+    RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    deaths bigint;
+BEGIN
+    INSERT INTO ai._vectorizer_errors (id, message, details, recorded)
+    VALUES (vectorizer_id, 'a worker process ended unexpectedly while it had rows of this '
+            'vectorizer and no others',
+            jsonb_build_object('step', 'worker', 'class', 'crash', 'worker', worker),
+            clock_timestamp());
+    SELECT count(*) INTO deaths FROM ai._vectorizer_errors e
+    WHERE e.id = vectorizer_id AND e.recorded > clock_timestamp() - span
+      AND e.details ->> 'class' = 'crash';
+    IF deaths < most THEN
+        RETURN false;
+    END IF;
+    INSERT INTO ai._vectorizer_pause AS p (vectorizer_id, paused_until, reason)
+    VALUES (vectorizer_id, clock_timestamp() + span,
+            format('its rows ended %s worker processes within %s seconds', deaths,
+                   round(extract(epoch FROM span))))
+    ON CONFLICT ON CONSTRAINT _vectorizer_pause_pkey DO UPDATE
+    SET paused_at = excluded.paused_at, paused_until = excluded.paused_until, paused_by = NULL,
+        reason = excluded.reason
+    WHERE p.paused_until < excluded.paused_until;
+    RETURN true;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_blame(int4, text, int4, interval) IS
+    'notes that a vectorizer''s rows ended a worker process, and pauses it when there are too many; '
+    'returns whether it is paused';
 
 CREATE FUNCTION ai._worker_prune(live uuid[]) RETURNS void
     LANGUAGE sql
@@ -78,5 +130,6 @@ CREATE FUNCTION ai._vectorizer_errors_prune() RETURNS void
 COMMENT ON FUNCTION ai._vectorizer_errors_prune() IS
     'removes all but the newest thousand errors of each vectorizer, in steps';
 
-REVOKE ALL ON FUNCTION ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval),
+REVOKE ALL ON FUNCTION ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval, uuid[]),
+    ai._vectorizer_blame(int4, text, int4, interval),
     ai._worker_prune(uuid[]), ai._vectorizer_errors_prune() FROM PUBLIC;

@@ -47,8 +47,9 @@ COMMENT ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint,
 
 -- Takes entries from one part of the queue: all that are in it and whose rows no worker has. $1 and
 -- $2 are places in the queue, $3 is the most entries to look at, $4 the lease. A row that waited for
--- another try has changed since: it starts anew. Claimers come one by one, and nobody else adds to
--- the table of work or deletes what waits there.
+-- another try has changed since: it starts anew; but one that a process has died with is worked on by
+-- itself first. Claimers come one by one, and nobody else adds to the table of work or deletes what
+-- waits there.
 --
 -- If rows have priorities, the queue has an index by which they are taken, wherever they are: those
 -- that workers have are passed over at once then, and $1 and $2 are not looked at.
@@ -60,7 +61,8 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
         'WITH seen AS MATERIALIZED (SELECT q.*, w._place, w._held '
         'FROM (SELECT q.ctid AS _entry, %1$s, q.queued_at, q.priority '
         'FROM %2$s q %7$s) q '
-        'LEFT JOIN LATERAL (SELECT w.ctid AS _place, w.lease IS NOT NULL AS _held '
+        'LEFT JOIN LATERAL (SELECT w.ctid AS _place, '
+        'w.lease IS NOT NULL OR w.crashes > 0 AS _held '
         'FROM %4$s w WHERE %5$s OFFSET 0) w ON true %8$s), '
         'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY('
         'SELECT s._entry FROM seen s WHERE s._held IS NOT TRUE))), '
@@ -85,19 +87,39 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._statement_claim(ai.vectorizer) IS
     'statement by which a worker takes rows from the queue';
 
--- $1 places in the table of work.
+-- The columns that a worker reads, the loaded one first. Bytes stay bytes: whether they are a text is
+-- for each row to tell. A type's own length is known without fetching the value.
+CREATE FUNCTION ai._read_columns(v ai.vectorizer, OUT number bigint, OUT expression text)
+    RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT c.n - 1, format('s.%I::%s', c.name, CASE WHEN c.n = 1 AND EXISTS (
+        SELECT FROM pg_attribute a, ai._base_type(a.atttypid, a.atttypmod) b
+        WHERE a.attrelid = v.source AND a.attname = c.name AND b.type = 'bytea'::regtype)
+        THEN 'bytea' ELSE 'text' END)
+    FROM unnest((v.config #>> '{loading,column_name}')
+                || ai._formatting_columns(v.config -> 'formatting')) WITH ORDINALITY AS c (name, n)
+    $$;
+COMMENT ON FUNCTION ai._read_columns(ai.vectorizer) IS
+    'expressions for the values that a worker reads of a row s of the source';
+
+-- $1 places in the table of work, $2 the most bytes that are read of a row: of one with more, only
+-- their number is.
 CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT format('SELECT k.ctid, k.attempts, s.* FROM %3$s k LEFT JOIN LATERAL ('
-                  'SELECT s.%1$I::text%2$s FROM %4$s s WHERE %5$s OFFSET 0) s ON true '
-                  'WHERE k.ctid = ANY ($1)', v.config #>> '{loading,column_name}',
-        coalesce((SELECT string_agg(format(', s.%I::text', c), '' ORDER BY n)
-                  FROM unnest(ai._formatting_columns(v.config -> 'formatting'))
-                       WITH ORDINALITY AS f (c, n)), ''),
+    SELECT format('SELECT k.ctid, k.attempts, s.* FROM %4$s k LEFT JOIN LATERAL ('
+                  'SELECT z.size, %3$s FROM (SELECT %1$s FROM %5$s s WHERE %6$s OFFSET 0) s, '
+                  'LATERAL (SELECT %2$s AS size OFFSET 0) z) s ON true WHERE k.ctid = ANY ($1)',
+        string_agg(format('%s AS c%s', c.expression, c.number), ', ' ORDER BY c.number),
+        string_agg(format('coalesce(octet_length(s.c%s), 0)::bigint', c.number), ' + '),
+        string_agg(format('CASE WHEN z.size <= $2 THEN s.c%s END', c.number), ', '
+                   ORDER BY c.number),
         ai._qualified_name(v.work), ai._from_source(v.source),
         ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND '))
+    FROM ai._read_columns(v) c
     $$;
 COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
     'statement by which a worker reads the texts of rows it has taken';
@@ -190,11 +212,18 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
         'retry_due', format(
             'UPDATE %1$s SET lease = $2, taken_at = now() WHERE ctid = ANY (ARRAY('
             'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
+            'AND w.crashes = 0 '
             'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
+        'suspects', format(
+            'UPDATE %1$s SET lease = $3, taken_at = now() WHERE ctid = ANY (ARRAY('
+            'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
+            'AND w.crashes > 0 AND (w.crashes > 1) = $1 '
+            'ORDER BY w.retry_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
         'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'done', format(
             'WITH gone AS (DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
-            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT FROM gone', work,
+            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT '
+            'extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
             ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),
@@ -231,13 +260,15 @@ CREATE FUNCTION ai._vectorizer_statements(v ai.vectorizer) RETURNS jsonb
 COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
     'all statements that a worker runs for a vectorizer, by their names';
 
--- What a vectorizer has to do: the first change in the queue, and when the next row is to be tried
--- again. Changes are added at the end of the queue, and until the next vacuum what was taken from its
--- start has to be stepped over; so a look is at its last pages only, unless it is to be whole.
+-- What a vectorizer has to do: the first change in the queue, when the next row is to be tried again,
+-- and if asked when the next of those that a process has died with. Changes are added at the end of the queue,
+-- and until the next vacuum what was taken from its start has to be stepped over; so a look is at its
+-- last pages only, unless it is to be whole.
 -- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
 -- looked at the next time.
-CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, OUT first_change tid,
-                                        OUT next_retry timestamptz, OUT priority int4)
+CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
+        OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz,
+        OUT priority int4)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -250,10 +281,16 @@ BEGIN
                    ai._qualified_name(v.queue), ai._qualified_name(v.work));
     start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
     whole := whole OR start <= 0;
-    EXECUTE format('SELECT (SELECT q.ctid FROM %s q WHERE q.ctid >= $1 LIMIT 1), '
-                   '(SELECT min(w.retry_at) FROM %s w WHERE w.lease IS NULL)',
+    IF start = -last_pages AND pg_relation_size(v.work) = 0 THEN
+        RETURN;  -- as new, or after a vacuum: there is nothing to do, and no query needed to see that
+    END IF;
+    EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
+                   '(SELECT min(w.retry_at) FROM %2$s w WHERE w.lease IS NULL AND w.crashes = 0), '
+                   || CASE WHEN suspects THEN '(SELECT min(w.retry_at) FROM %2$s w '
+                                              'WHERE w.lease IS NULL AND w.crashes > 0)'
+                      ELSE 'NULL' END,
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
-    INTO first_change, next_retry
+    INTO first_change, next_retry, next_suspect
     USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
     IF ai._priority_column(v.config) IS NOT NULL THEN
         EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
@@ -263,26 +300,31 @@ EXCEPTION WHEN lock_not_available OR undefined_table THEN
     whole := true;
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean) IS
+COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
     'where the changes in the queue of a vectorizer begin, whether all of it was looked at, when the '
-    'next row is to be tried again, and the priority of the first one';
+    'next rows are to be tried again, and the priority of the first one';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
-CREATE FUNCTION ai._look_for_work(INOUT whole boolean, OUT id int4, OUT version text,
-        OUT priority int4, OUT first_change tid, OUT retry_in_ms float8) RETURNS SETOF record
+CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
+        OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8)
+    RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
         w.priority, w.first_change,
-        extract(epoch FROM w.next_retry - now()) * 1000
+        extract(epoch FROM w.next_retry - now()) * 1000,
+        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
-    CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole) w
+    CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
     WHERE NOT v.disabled
     $$;
-COMMENT ON FUNCTION ai._look_for_work(boolean) IS
-    'vectorizers that are not disabled, with what there is to do for each';
+COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
+    'vectorizers that are not disabled, with what there is to do for each, and how long a worker has '
+    'to leave it alone';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
-    ai._look_for_work(boolean), ai._vectorizer_has_work(ai.vectorizer, boolean) FROM PUBLIC;
+    ai._look_for_work(boolean, boolean, text),
+    ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) FROM PUBLIC;

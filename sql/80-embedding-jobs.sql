@@ -55,6 +55,7 @@ CREATE TABLE ai.embedding_jobs (
     text_hash            text COLLATE "C" NOT NULL,
     attempts             int4 NOT NULL DEFAULT 0,
     max_attempts         int4 NOT NULL DEFAULT 3,
+    crashes              int2 NOT NULL DEFAULT 0,
     created_at           timestamptz NOT NULL DEFAULT now(),
     started_at           timestamptz,
     retry_at             timestamptz,
@@ -83,6 +84,8 @@ COMMENT ON COLUMN ai.embedding_jobs.config_key IS
 COMMENT ON COLUMN ai.embedding_jobs.text_hash IS 'half of the SHA-256 of input_text in UTF-8';
 COMMENT ON COLUMN ai.embedding_jobs.attempts IS
     'how often a worker began with it, without the times it was given back through no fault of it';
+COMMENT ON COLUMN ai.embedding_jobs.crashes IS
+    'how many processes died while they had it: it may be what kills them';
 COMMENT ON COLUMN ai.embedding_jobs.retry_at IS 'when a job that is retrying becomes pending again';
 COMMENT ON COLUMN ai.embedding_jobs.completed_at IS 'when it was completed, given up or cancelled';
 COMMENT ON COLUMN ai.embedding_jobs.embedded_at IS
@@ -100,7 +103,7 @@ COMMENT ON COLUMN ai.embedding_jobs.created_by IS 'role whose rights and keys it
 CREATE INDEX embedding_jobs_pending ON ai.embedding_jobs
     (created_by, config_key, priority DESC, created_at) WHERE status = 'pending';
 CREATE INDEX embedding_jobs_retrying ON ai.embedding_jobs
-    (created_by, config_key, retry_at) WHERE status = 'retrying';
+    (created_by, config_key, crashes, retry_at) WHERE status = 'retrying';
 -- The same text, at work or done: first the one at work, then the newest.
 CREATE INDEX embedding_jobs_text ON ai.embedding_jobs
     (text_hash, config_key, created_by, status, embedded_at DESC)

@@ -225,7 +225,7 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE ai.embedding_jobs j
-    SET status = 'pending', attempts = 0, started_at = NULL, completed_at = NULL,
+    SET status = 'pending', attempts = 0, crashes = 0, started_at = NULL, completed_at = NULL,
         processing_time_ms = NULL, error_message = NULL
     WHERE j.id = job.id;
     DELETE FROM ai.embedding_job_failures f WHERE f.job_id = job.id;

@@ -4,8 +4,8 @@
 -- What there is to do, one row for each role and configuration: a few steps through two indexes for
 -- each, whatever the number of jobs. Jobs of roles that are gone stay where they are. PL/pgSQL keeps the
 -- plan, which takes longer to make than to run.
-CREATE FUNCTION ai._look_for_jobs(OUT created_by oid, OUT config_key uuid, OUT priority int4,
-                                  OUT retry_in_ms float8) RETURNS SETOF record
+CREATE FUNCTION ai._look_for_jobs(suspects boolean, OUT created_by oid, OUT config_key uuid,
+        OUT priority int4, OUT retry_in_ms float8, OUT suspect_in_ms float8) RETURNS SETOF record
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -22,47 +22,61 @@ BEGIN
             ORDER BY j.created_by, j.config_key, j.priority DESC LIMIT 1) n
     ), retrying AS (
         (SELECT j.created_by::oid, j.config_key, j.retry_at FROM ai.embedding_jobs j
-         WHERE j.status = 'retrying' ORDER BY j.created_by, j.config_key, j.retry_at LIMIT 1)
+         WHERE j.status = 'retrying' AND j.crashes = 0
+         ORDER BY j.created_by, j.config_key, j.crashes, j.retry_at LIMIT 1)
         UNION ALL
         SELECT n.* FROM retrying p CROSS JOIN LATERAL (
             SELECT j.created_by::oid, j.config_key, j.retry_at FROM ai.embedding_jobs j
-            WHERE j.status = 'retrying'
+            WHERE j.status = 'retrying' AND j.crashes = 0
               AND (j.created_by::oid, j.config_key) > (p.created_by, p.config_key)
-            ORDER BY j.created_by, j.config_key, j.retry_at LIMIT 1) n
+            ORDER BY j.created_by, j.config_key, j.crashes, j.retry_at LIMIT 1) n
     )
     SELECT g.created_by, g.config_key, max(g.priority),
-        (extract(epoch FROM min(g.retry_at) - now()) * 1000)::float8
+        (extract(epoch FROM min(g.retry_at) - now()) * 1000)::float8,
+        (extract(epoch FROM min(g.suspect_at) - now()) * 1000)::float8
     FROM (SELECT p.created_by, p.config_key, ai._priority_number(p.priority) AS priority,
-              NULL AS retry_at FROM pending p
+              NULL AS retry_at, NULL::timestamptz AS suspect_at FROM pending p
           UNION ALL
-          SELECT r.created_by, r.config_key, NULL, r.retry_at FROM retrying r) g
+          SELECT r.created_by, r.config_key, NULL, r.retry_at, NULL FROM retrying r
+          UNION ALL
+          SELECT j.created_by::oid, j.config_key, NULL, NULL, j.retry_at FROM ai.embedding_jobs j
+          WHERE suspects AND j.status = 'retrying' AND j.crashes > 0) g
     WHERE EXISTS (SELECT FROM pg_authid a WHERE a.oid = g.created_by)
     GROUP BY g.created_by, g.config_key;
 END
 $$;
-COMMENT ON FUNCTION ai._look_for_jobs() IS
+COMMENT ON FUNCTION ai._look_for_jobs(boolean) IS
     'roles and configurations that have jobs to do: the highest priority among them, null if none is '
-    'pending, and when the next one is to be tried again';
+    'pending, when the next one is to be tried again, and if asked when the next of those that a '
+    'process has died with';
 
--- The jobs of worker processes that are gone. The attempt was charged when it began, so a job that
--- kills workers is given up in the end.
-CREATE FUNCTION ai._embedding_jobs_reclaim(live uuid[], lock_timeout interval, OUT lease uuid,
-        OUT given_back bigint, OUT given_up bigint) RETURNS SETOF record
+-- The jobs of worker processes that are gone; dead are those that died by themselves. The attempt was
+-- charged when it began. As rows of vectorizers (ai._vectorizer_reclaim), jobs that a process died with
+-- come in small groups next time, and alone when that one dies too; one that was alone with a process
+-- that died is to blame.
+CREATE FUNCTION ai._embedding_jobs_reclaim(live uuid[], lock_timeout interval,
+        dead uuid[] DEFAULT '{}', OUT lease uuid, OUT given_back bigint, OUT given_up bigint)
+    RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $$
     WITH lost AS (
-        SELECT j.id, j.worker_id FROM ai.embedding_jobs j
+        SELECT j.id, j.crashes >= 2 AND j.worker_id = ANY (dead) AS is_to_blame,
+            j.attempts >= j.max_attempts OR j.crashes >= 2 AND j.worker_id = ANY (dead) AS is_over
+        FROM ai.embedding_jobs j
         WHERE j.status = 'processing' AND (j.worker_id <> ALL (live) OR EXISTS (
             SELECT FROM ai.vectorizer_worker_process p
             WHERE p.id = j.worker_id AND p.last_heartbeat < clock_timestamp() - lock_timeout))
         FOR UPDATE SKIP LOCKED
     ), ended AS (
         UPDATE ai.embedding_jobs j
-        SET status = CASE WHEN j.attempts < j.max_attempts THEN 'pending'::ai.job_status
-                     ELSE 'failed' END,
-            completed_at = CASE WHEN j.attempts < j.max_attempts THEN NULL ELSE now() END,
-            error_message = 'the worker process that had taken it is gone'
+        SET status = CASE WHEN l.is_over THEN 'failed'::ai.job_status ELSE 'retrying' END,
+            completed_at = CASE WHEN l.is_over THEN now() END,
+            retry_at = CASE WHEN NOT l.is_over THEN now() END,
+            crashes = least(j.crashes + 1, 32767),
+            error_message = CASE WHEN l.is_to_blame
+                THEN 'worker processes end unexpectedly when they have it, the last one had nothing else'
+                ELSE 'the worker process that had taken it is gone' END
         FROM lost l WHERE j.id = l.id
         RETURNING j.*
     ), letters AS (
@@ -74,11 +88,11 @@ CREATE FUNCTION ai._embedding_jobs_reclaim(live uuid[], lock_timeout interval, O
         SELECT count(ai._embedding_job_tell(e.notify_channel, e.id, e.status)) FROM ended e
         WHERE e.status = 'failed'
     )
-    SELECT e.worker_id, count(*) FILTER (WHERE e.status = 'pending'),
+    SELECT e.worker_id, count(*) FILTER (WHERE e.status = 'retrying'),
         count(*) FILTER (WHERE e.status = 'failed')
     FROM ended e, told GROUP BY e.worker_id
     $$;
-COMMENT ON FUNCTION ai._embedding_jobs_reclaim(uuid[], interval) IS
+COMMENT ON FUNCTION ai._embedding_jobs_reclaim(uuid[], interval, uuid[]) IS
     'gives back the jobs of worker processes that are gone; a row for each of these processes';
 
 -- Some at a time, so that nobody waits for it.
@@ -117,6 +131,7 @@ COMMENT ON FUNCTION ai._embedding_job_count(oid, text, bigint, bigint, bigint, b
                                             bigint) IS
     'adds to the usage of a role''s jobs';
 
-REVOKE ALL ON FUNCTION ai._look_for_jobs(), ai._embedding_jobs_reclaim(uuid[], interval),
+REVOKE ALL ON FUNCTION ai._look_for_jobs(boolean),
+    ai._embedding_jobs_reclaim(uuid[], interval, uuid[]),
     ai._embedding_jobs_prune(interval, int4),
     ai._embedding_job_count(oid, text, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;

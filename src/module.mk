@@ -52,6 +52,6 @@ vpath sql/%.sql $(ROOT)
 
 $(OBJECT_DIR)/%.o: $(ROOT)/%.cpp
 	@mkdir -p '$(@D)'
-	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -c -o $@ $<
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -MT $@ -c -o $@ $<
 
 -include $(OBJS:.o=.d)

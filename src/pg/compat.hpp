@@ -32,6 +32,15 @@ inline std::uint32_t WaitEventNamed([[maybe_unused]] const char* name) {
 #endif
 }
 
+/// Runs all of a portal as a statement of a client is run. 18 removed the argument run_once.
+inline void RunPortal(Portal portal) {
+#if PG_VERSION_NUM >= 180000
+  PortalRun(portal, FETCH_ALL, true, None_Receiver, None_Receiver, nullptr);
+#else
+  PortalRun(portal, FETCH_ALL, true, true, None_Receiver, None_Receiver, nullptr);
+#endif
+}
+
 /// 16 replaced the checks for each kind of object by one.
 inline bool OwnsDatabase(Oid database, Oid role) {
 #if PG_VERSION_NUM >= 160000

@@ -125,6 +125,11 @@ constexpr IntSetting kIntSettings[] = {
      "database. With 0 changes are queued and not processed."},
     {"ai.max_in_flight", &settings.max_in_flight, 16, 1, 1000, PGC_SIGHUP, 0,
      "How many requests a worker process may have under way.", nullptr},
+    {"ai.max_text_size", &settings.max_text_size, 16 * 1024, 1, 1024 * 1024, PGC_SIGHUP,
+     GUC_UNIT_KB, "How long the text of a row may be.",
+     "A row with a longer one is given up. While a row is worked on, a worker needs up to four "
+     "times "
+     "as much memory."},
     {"ai.poll_interval", &settings.poll_interval, 5'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How often a worker that nobody wakes looks for changes.",
      "A commit wakes the workers, so this is for what comes by another way."},
@@ -132,7 +137,20 @@ constexpr IntSetting kIntSettings[] = {
      GUC_UNIT_MS, "How often a worker notes that it is alive.", nullptr},
     {"ai.job_lock_timeout", &settings.job_lock_timeout, 300'000, 1'000, kMost, PGC_SIGHUP,
      GUC_UNIT_MS, "How long after its last heartbeat a worker loses the rows it has taken.",
-     "When a worker process ends, they are given back at once."},
+     "When a worker process ends, they are given back at once. One that lives and makes no "
+     "progress "
+     "for so long is ended."},
+    {"ai.worker_timeout", &settings.worker_timeout, 30'000, 1'000, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How long a worker may take to start, to end, and to give a sign of life.",
+     "One that takes longer is taken for crashed: it is ended, its rows are given back, and "
+     "another "
+     "one is started."},
+    {"ai.restart_limit", &settings.restart_limit, 5, 1, kMost, PGC_SIGHUP, 0,
+     "After how many crashes within ai.restart_window a worker is not started any more.",
+     "It has failed then, until ai.restart_worker. A vectorizer whose rows end as many workers is "
+     "paused."},
+    {"ai.restart_window", &settings.restart_window, 300'000, 1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How far back crashes count, and how long a vectorizer that causes them is paused.", nullptr},
 };
 
 constexpr TextSetting kStringSettings[] = {

@@ -35,7 +35,11 @@ struct Settings {
   int max_in_flight;
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds
+  int max_text_size;       // kilobytes
   int job_lock_timeout;    // milliseconds
+  int worker_timeout;      // milliseconds
+  int restart_limit;       // crashes
+  int restart_window;      // milliseconds
   char* databases;         // a list of names; empty stands for all
 };
 

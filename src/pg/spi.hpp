@@ -27,6 +27,9 @@ class Rows final {
   /// The same in its text form, in the database's encoding.
   std::optional<std::string> TextAt(std::uint64_t row, int column) const;
 
+  /// The type of a column.
+  Oid TypeOf(int column) const noexcept { return TupleDescAttr(table_->tupdesc, column)->atttypid; }
+
  private:
   SPITupleTable* table_;
   std::uint64_t count_;

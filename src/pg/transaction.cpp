@@ -40,7 +40,10 @@ Transaction::Transaction() : caller_context_(CurrentMemoryContext) {
 
 void Transaction::Commit() {
   Call([] {
-    PopActiveSnapshot();
+    // A statement that commits in between, as CREATE INDEX CONCURRENTLY does, leaves none.
+    if (ActiveSnapshotSet()) {
+      PopActiveSnapshot();
+    }
     CommitTransactionCommand();
   });
   open_ = false;

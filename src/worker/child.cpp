@@ -46,6 +46,9 @@ bool Child::Start(const ChildKind& kind, Oid database, int number, ProcessSlot& 
   BackgroundWorker worker = Describe(kind, database, number);
   delay_.Started(now);
   slot.ended_well = false;
+  slot.last_pid = 0;
+  slot.life.since = slot.life.turned = now;
+  slot.life.phase = policy::Phase::kStarting;
   const bool started = pg::Call([&] {
     // The handle outlives the turn.
     MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
@@ -58,6 +61,12 @@ bool Child::Start(const ChildKind& kind, Oid database, int number, ProcessSlot& 
     delay_.Failed(now);
   }
   return started;
+}
+
+void Child::EndEarly() {
+  if (handle_ != nullptr) {
+    pg::Call([this] { TerminateBackgroundWorker(handle_); });
+  }
 }
 
 int MyNumber() {

@@ -26,6 +26,12 @@ class Child final {
   /// When it may be started.
   SteadyTime NotBefore() const { return delay_.NotBefore(); }
 
+  /// Its end was not its fault, or somebody has seen to it: it may be started without delay.
+  void Forgive() { delay_.EndedWell(); }
+
+  /// Ends it before it has taken its slot.
+  void EndEarly();
+
  private:
   BackgroundWorkerHandle* handle_ = nullptr;
   policy::RestartDelay delay_;

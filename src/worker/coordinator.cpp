@@ -5,11 +5,12 @@
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
-#include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/housekeeping.hpp"
+#include "worker/index_keeper.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
+#include "worker/supervisor.hpp"
 #include "worker/wake.hpp"
 
 namespace ai::worker {
@@ -19,23 +20,21 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai coordinator";
-constexpr ChildKind kWorker{"ai worker", "ai_worker_main"};
 constexpr std::chrono::seconds kHousekeepingInterval{60};
 constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping the extension
 
 class Coordinator final {
  public:
-  explicit Coordinator(DatabaseSlot& slot) : slot_(slot) {}
+  explicit Coordinator(DatabaseSlot& slot) : slot_(slot), supervisor_(slot), indexes_(slot) {}
   void Run();
 
  private:
   bool Turn();
   bool Judge(const Extension& extension);
   int WantedWorkers(const Extension& extension);
-  void KeepWorkers(int wanted);
-  void KeepWorker(int number, bool wanted);
+  void Supervise(const Extension& extension);
   void KeepHouse();
-  std::string LiveLeases() const;
+  void EndInOrder();
 
   DatabaseSlot& slot_;
   SystemClock clock_;
@@ -43,9 +42,9 @@ class Coordinator final {
   SteadyTime next_turn_;
   SteadyTime next_housekeeping_;  // the first is at once
   Oid extension_ = InvalidOid;
-  Child workers_[kMaxWorkers];
-  bool ran_[kMaxWorkers] = {};
-  FullServerNotice full_server_;
+  Supervisor supervisor_;
+  bool supervising_ = false;
+  IndexKeeper indexes_;
   bool version_said_ = false;
 };
 
@@ -82,64 +81,33 @@ int Coordinator::WantedWorkers(const Extension& extension) {
   return 0;
 }
 
-void Coordinator::KeepWorker(int number, bool wanted) {
-  ProcessSlot& process = slot_.workers[number].process;
-  const bool runs = workers_[number].Runs(process, now_);
-  if (ran_[number] && !runs) {
-    next_housekeeping_ = now_;
-  }
-  ran_[number] = runs;
-  if (runs && !wanted) {
-    const SharedLock lock;
-    End(process);
-  }
-  if (runs || !wanted) {
-    return;
-  }
-  if (now_ < workers_[number].NotBefore()) {
-    next_turn_ = std::min(next_turn_, workers_[number].NotBefore());
-  } else if (workers_[number].Start(kWorker, slot_.database, number, process, now_)) {
-    ran_[number] = true;
-    full_server_.Started();
-  } else {
-    next_turn_ = std::min(next_turn_, workers_[number].NotBefore());
-    full_server_.Refused(kWorker.title);
-  }
-}
-
-void Coordinator::KeepWorkers(int wanted) {
-  for (int number = 0; number < kMaxWorkers; ++number) {
-    KeepWorker(number, number < wanted);
-  }
-}
-
-/// The ids of the running workers, as the text of a uuid[].
-std::string Coordinator::LiveLeases() const {
-  char leases[kMaxWorkers][sizeof(WorkerSlot::lease)];
-  int count = 0;
-  {
+/// Without tables of its version, a worker that runs is only asked to end.
+void Coordinator::Supervise(const Extension& extension) {
+  const int wanted = WantedWorkers(extension);
+  if (!extension.FitsLibrary()) {
     const SharedLock lock;
     for (const WorkerSlot& worker : slot_.workers) {
-      if (worker.process.pid != 0 && worker.lease[0] != '\0') {
-        std::memcpy(leases[count++], worker.lease, sizeof(worker.lease));
-      }
+      End(worker.process);
     }
+    return;
   }
-  std::string text = "{";
-  for (int i = 0; i < count; ++i) {
-    text += (i > 0 ? "," : "") + std::string(leases[i]);
+  if (!supervising_) {
+    supervisor_.Begin();
+    supervising_ = true;
   }
-  return text + "}";
+  supervisor_.Turn(wanted);
+  next_turn_ = std::min(next_turn_, supervisor_.NextTurn());
 }
 
 void Coordinator::KeepHouse() {
-  if (now_ < next_housekeeping_) {
+  if (now_ < next_housekeeping_ && !supervisor_.HasLostRows()) {
     return;
   }
   next_housekeeping_ = now_ + kHousekeepingInterval;
-  const std::string live = LiveLeases();
+  const std::string live = supervisor_.LiveProcesses();
   ShowActivity("giving back the rows of workers that are gone");
-  if (ReclaimRows(live)) {
+  if (!ReclaimRows(live, "{}").empty()) {
+    slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);
   }
   ShowActivity("removing old history");
@@ -159,11 +127,27 @@ bool Coordinator::Turn() {
   if (!Judge(extension)) {
     return false;
   }
-  KeepWorkers(WantedWorkers(extension));
+  Supervise(extension);
   if (extension.FitsLibrary()) {
     KeepHouse();
+    next_turn_ = std::min(next_turn_, indexes_.Turn(now_));
   }
-  return true;
+  return !supervisor_.IsToEnd();
+}
+
+/// The row that says that there is a coordinator goes with it; the row of one that hung stays, and
+/// the next one counts it.
+void Coordinator::EndInOrder() {
+  if (!supervising_ || IsCondemned()) {
+    return;
+  }
+  AllowLastStatements();
+  try {
+    NoteStopping();
+    NoteStopped();
+  } catch (const std::exception& error) {
+    LogError("note that a coordinator ends", error);
+  }
 }
 
 void Coordinator::Run() {
@@ -171,6 +155,7 @@ void Coordinator::Run() {
   pg::TurnMemory memory("ai coordinator turn");
   RecurringError trouble("look after the workers");
   bool goes_on = true;
+  NotePhase(policy::Phase::kHealthy);
   while (goes_on && !EndRequested()) {
     {
       const pg::TurnMemory::Turn turn(memory);
@@ -181,13 +166,18 @@ void Coordinator::Run() {
         trouble.Failed(error);
       }
     }
+    NoteTurn();
     if (goes_on) {
       idle.Wait(std::chrono::ceil<milliseconds>(std::max(next_turn_ - clock_.Now(), {})));
     }
     goes_on = goes_on && slot_.suspended == 0;
   }
-  const SharedLock lock;
-  EndProcesses(slot_);
+  NotePhase(policy::Phase::kStopping);
+  {
+    const SharedLock lock;
+    EndProcesses(slot_);
+  }
+  EndInOrder();
 }
 
 void Serve(Oid database) {
@@ -204,6 +194,7 @@ void Serve(Oid database) {
   }
   if (!suspended) {
     Connect(database, kTitle);
+    SetComponent(kCoordinator);
     Coordinator(*slot).Run();
   }
   NoteOrderlyEnd();

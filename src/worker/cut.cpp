@@ -4,7 +4,9 @@
 #include "core/text/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/memory.hpp"
 #include "pg/role.hpp"
+#include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/places.hpp"
 #include "worker/vectorizer.hpp"
@@ -14,6 +16,10 @@ namespace {
 
 /// What a chunk takes beside its text and its vector.
 constexpr std::size_t kChunkOverhead = sizeof(Chunk) + 64;
+/// How much more than the longest text its chunks may take, which overlap and have overheads.
+constexpr std::size_t kMostTimes = 4;
+/// Vectors that are read at once.
+constexpr long kFoundPart = 100;
 
 class Cutter final : public text::ChunkSink {
  public:
@@ -28,24 +34,61 @@ class Cutter final : public text::ChunkSink {
     const auto hash = vectorizer_.hasher()(text);
     const std::size_t number = row_.chunks.size();
     const bool kept = number < read_.old_chunks.size() && IsOld(number, hash);
-    row_.bytes += text.size() + kChunkOverhead + vectorizer_.dimensions() * sizeof(float);
+    row_.bytes += text.size() + kChunkOverhead;
+    if (row_.bytes > most_) {
+      throw ai::Error(ErrorCode::kLimitExceeded,
+                      "the text makes more chunks than fit into memory: " + std::to_string(number) +
+                          " take " + std::to_string(most_ >> 10) +
+                          " kB already; make the chunks larger, or raise ai.max_text_size");
+    }
     row_.waiting += kept ? 0 : 1;
     row_.chunks.push_back({std::move(text), hash, kept, {}});
   }
 
  private:
   bool IsOld(std::size_t number, const policy::ContentHash& hash) const {
-    return std::any_of(read_.old_chunks.begin(), read_.old_chunks.end(), [&](const auto& old) {
-      return old.first == static_cast<std::int32_t>(number) && old.second == hash;
-    });
+    const auto wanted = static_cast<std::int32_t>(number);
+    const auto old =
+        std::lower_bound(read_.old_chunks.begin(), read_.old_chunks.end(), wanted,
+                         [](const auto& left, auto right) { return left.first < right; });
+    return old != read_.old_chunks.end() && old->first == wanted && old->second == hash;
   }
 
   const Vectorizer& vectorizer_;
   const Read& read_;
   Row& row_;
+  const std::size_t most_ =
+      kMostTimes * (static_cast<std::size_t>(pg::settings.max_text_size) << 10);
 };
 
-using Vectors = std::map<policy::ContentHash, VectorOf>;
+/// Vectors by the hashes of their texts; many of them are in a file.
+class Vectors final {
+ public:
+  void Add(const policy::ContentHash& hash, std::span<const float> values) {
+    bytes_ += values.size_bytes();
+    if (bytes_ <= kMostVectorBytes) {
+      auto reply = std::make_shared<provider::Embeddings>();
+      reply->dimensions = values.size();
+      reply->values.assign(values.begin(), values.end());
+      vectors_.emplace(hash, VectorOf{std::move(reply), 0});
+      return;
+    }
+    if (spill_ == nullptr) {
+      spill_ = std::make_shared<VectorSpill>(values.size());
+    }
+    vectors_.emplace(hash, VectorOf{nullptr, spill_->Append(values), spill_});
+  }
+
+  const VectorOf* Find(const policy::ContentHash& hash) const {
+    const auto found = vectors_.find(hash);
+    return found == vectors_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<policy::ContentHash, VectorOf> vectors_;
+  std::size_t bytes_ = 0;
+  std::shared_ptr<VectorSpill> spill_;
+};
 
 /// The vectors that the target has for these hashes: of the rows themselves, or with reuse of any
 /// row.
@@ -56,23 +99,24 @@ Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
   {
     const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
     pg::Spi spi;
+    pg::TurnMemory memory("ai found vectors");
     const auto keep = [&](const pg::Rows& rows, int hash_column) {
+      const pg::TurnMemory::Turn part(memory);
       for (std::uint64_t i = 0; i < rows.count(); ++i) {
-        const auto values = pg::VectorView(*rows.At(i, hash_column + 1));
-        auto reply = std::make_shared<provider::Embeddings>();
-        reply->dimensions = values.size();
-        reply->values.assign(values.begin(), values.end());
-        found.emplace(HashOf(rows.At(i, hash_column)), VectorOf{std::move(reply), 0});
+        found.Add(HashOf(rows.At(i, hash_column)), pg::VectorView(*rows.At(i, hash_column + 1)));
       }
+      return true;
     };
     if (vectorizer.reuse()) {
       std::vector<Datum> elements;
       for (const policy::ContentHash& hash : hashes) {
         elements.push_back(pg::ByteaDatum(hash));
       }
-      keep(vectorizer.statements().reuse->Execute(spi, {pg::ArrayDatum(BYTEAOID, elements)}), 0);
+      vectorizer.statements().reuse->Fetch(spi, {pg::ArrayDatum(BYTEAOID, elements)}, kFoundPart,
+                                           [&](const pg::Rows& rows) { return keep(rows, 0); });
     } else {
-      keep(vectorizer.statements().vectors->Execute(spi, {PlacesDatum(places)}), 1);
+      vectorizer.statements().vectors->Fetch(spi, {PlacesDatum(places)}, kFoundPart,
+                                             [&](const pg::Rows& rows) { return keep(rows, 1); });
     }
   }
   transaction.Commit();
@@ -92,6 +136,12 @@ RowPtr Vectorizer::Cut(const Read& read) const {
   if (read.text) {
     Cutter cutter(*this, read, *row);
     splitter().Split(*read.text, cutter, pg::ServeInterrupts);
+  }
+  const std::size_t vectors = row->chunks.size() * dimensions() * sizeof(float);
+  if (vectors > kMostVectorBytes) {
+    row->spill = std::make_shared<VectorSpill>(dimensions());
+  } else {
+    row->bytes += vectors;
   }
   return row;
 }
@@ -121,9 +171,9 @@ void Vectorizer::Reuse(Lane& /*lane*/, std::vector<RowPtr>& rows) {
   const Vectors known = FindVectors(*this, places, hashes);
   for (const RowPtr& row : rows) {
     for (Chunk& chunk : row->chunks) {
-      const auto found = chunk.kept ? known.end() : known.find(chunk.hash);
-      if (found != known.end()) {
-        chunk.vector = found->second;
+      const VectorOf* found = chunk.kept ? nullptr : known.Find(chunk.hash);
+      if (found != nullptr) {
+        chunk.vector = *found;
         --row->waiting;
       }
     }

@@ -17,6 +17,16 @@ Datum MessageDatum(const Failure& failure) {
   return pg::TextDatum(utf8::Clip(failure.message, kMostMessage));
 }
 
+void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message,
+             const std::string& hint) {
+  pg::Call([&] {
+    ereport(LOG,
+            errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
+                   static_cast<int>(step.size()), step.data(), message.c_str()),
+            hint.empty() ? 0 : errhint("%s", hint.c_str()));
+  });
+}
+
 /// Runs body with a Spi in a transaction, unless there is nothing to do it for.
 template <typename Body>
 void InTransaction(Lane& lane, std::size_t rows, const Body& body) {
@@ -87,13 +97,14 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
         {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
         {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
-    spi.Execute(
-        "WITH recorded AS (INSERT INTO ai._vectorizer_errors (id, message, details) "
-        "SELECT v.id, $2, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-        "'step', $3, 'class', $4, 'hint', $6)) "
-        "FROM ai.vectorizer v WHERE v.id = $1 RETURNING id) "
-        "SELECT ai._worker_progress($5::uuid, r.id, 0, $2) FROM recorded r",
+    const pg::Rows rows = spi.Execute(
+        "SELECT r.name, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::uuid, $6) r "
+        "WHERE r.is_new",
         arguments);
+    if (rows.count() > 0) {
+      LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value(),
+              rows.TextAt(0, 2).value_or(""));
+    }
   }
   transaction.Commit();
 }

@@ -1,9 +1,11 @@
 #include "worker/engine.hpp"
 
 #include "pg/queue_batch.hpp"
+#include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/job_waiters.hpp"
 #include "worker/launcher.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
 
@@ -14,8 +16,10 @@ void InstallEngine() {
     return;
   }
   InstallSharedState();
+  InstallSharedProviders();
   InstallJobWaiters();
   InstallDdlHooks();
+  InstallControl();
   pg::SetQueuedHook(WakeWorkers);
   RegisterLauncher();
 }

@@ -20,6 +20,44 @@ Flow::Flow(std::string lease) : lease_(std::move(lease)) {
   lease_uuid_ = *DatumGetUUIDP(uuid);
 }
 
+/// How long until rows of a lane are to be taken or read; nothing if only others can tell.
+std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) const {
+  const milliseconds at_once = take_again_soon_ ? kTakeAgain : milliseconds(0);
+  const auto until = [&](SteadyTime when) {
+    return std::max(std::chrono::duration_cast<milliseconds>(when - now), at_once) +
+           milliseconds(1);
+  };
+  if (lane.rests_until > now) {
+    return until(lane.rests_until);
+  }
+  if (IsBarred(lane)) {
+    return UntilTake(lane);
+  }
+  const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
+  if (room && (lane.owes_rows || !lane.unread.empty())) {
+    return at_once;
+  }
+  if (isolating_) {
+    return std::nullopt;
+  }
+  if (lane.paused_until > now) {
+    return until(lane.paused_until);
+  }
+  if (room && lane.changes) {
+    return at_once;
+  }
+  std::optional<milliseconds> next;
+  if (room && lane.next_retry) {
+    next = until(*lane.next_retry);
+  }
+  if (lane.next_suspect) {
+    const milliseconds suspects =
+        until(std::max({*lane.next_suspect, isolate_after_, isolate_not_before_}));
+    next = std::min(next.value_or(suspects), suspects);
+  }
+  return next;
+}
+
 WaitFor Flow::NextWait() {
   const SteadyTime now = clock_.Now();
   const http::WaitHint hint = transport().NextWait();
@@ -34,16 +72,18 @@ WaitFor Flow::NextWait() {
   if (look_ || local_.busy()) {
     at_most(milliseconds(0));
   }
-  const bool full = in_flight_.size() >= static_cast<std::size_t>(pg::settings.max_in_flight);
   for (const Request& request : delayed_) {
     if (const auto closed = request.route.gate->Closed()) {
       at_most(*closed);
-    } else if (!full) {
+    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
       until(request.not_before);
     }
   }
   if (look_at_whole_) {
     until(next_whole_look_);
+  }
+  if (isolating_ && (isolated_ != nullptr ? isolated_->idle() : AllIdle())) {
+    at_most(milliseconds(0));
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
@@ -52,13 +92,8 @@ WaitFor Flow::NextWait() {
     if (!lane.unsent.empty() && lane.route) {
       at_most(lane.route->gate->Closed().value_or(wait));
     }
-    const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
-    if (lane.rests_until > now) {
-      until(lane.rests_until);
-    } else if (room && (lane.changes || lane.owes_rows || !lane.unread.empty())) {
-      at_most(take_again_soon_ ? kTakeAgain : milliseconds(0));
-    } else if (room && lane.next_retry) {
-      until(std::max(*lane.next_retry, now + (take_again_soon_ ? kTakeAgain : milliseconds(0))));
+    if (const auto next = NextTake(lane, now)) {
+      at_most(*next);
     }
   }
   return {in_flight_.empty() ? -1 : hint.fd, wait};
@@ -78,6 +113,30 @@ void Flow::GiveBack() {
       }
     }
   }
+}
+
+void Flow::FreeSlots() {
+  for (auto& [id, lane] : lanes_) {
+    const std::size_t used = lane.in_flight + lane.delayed;
+    if (lane.unsent.empty() && lane.unread.empty() && used < lane.slots) {
+      lane.slots = lane.jobs ? used : request_slots_.Keep(id, used, 0);
+    }
+  }
+}
+
+InHand Flow::CountInHand() const {
+  InHand all;
+  all.requests = in_flight_.size() + (local_.busy() ? 1 : 0);
+  std::size_t most = 0;
+  for (const auto& [id, lane] : lanes_) {
+    const std::size_t rows = lane.held.size() + lane.unread.size();
+    all.rows += rows;
+    if (rows > most) {
+      most = rows;
+      all.vectorizer = lane.jobs ? 0 : id;
+    }
+  }
+  return all;
 }
 
 Tally Flow::TakeTally() {
@@ -117,7 +176,6 @@ void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport().Cancel(http::RequestId(request->first));
-      request->second.route.gate->Cancelled();
       request = in_flight_.erase(request);
     } else {
       ++request;
@@ -127,7 +185,11 @@ void Flow::Forget(Lane& lane) {
   if (local_.lane() == &lane) {
     local_.Forget();
   }
+  if (isolated_ == &lane) {
+    EndIsolation();
+  }
   lane.in_flight = lane.delayed = 0;
+  lane.slots = lane.jobs ? 0 : request_slots_.Keep(lane.id, 0, 0);
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
   lane.strays.clear();

@@ -12,30 +12,27 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
+#include "worker/governor.hpp"
 #include "worker/job_source.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/request_slots.hpp"
 
 namespace ai::worker {
 
 /// Texts and vectors in hand; above it no more rows are taken.
 inline constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
+/// Texts that are read at once.
+inline constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 /// How long to leave alone a row or a table that somebody else has locked.
 inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
 
 inline Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
-}
-
-/// Never early: who looks before the time finds nothing.
-inline std::chrono::milliseconds RoundedUp(double milliseconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(milliseconds, 0.0, 1e9)) +
-                                   1);
 }
 
 class Flow {
@@ -46,10 +43,13 @@ class Flow {
   void Store();
   void Take();
   void Send();
+  /// At the end of a turn: other workers may have what this one does not need.
+  void FreeSlots();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
   void GiveBack();
+  InHand CountInHand() const;
   /// Lets go of all that is in hand, in memory only; the rows are given back later.
   void ForgetAll();
   Tally TakeTally();
@@ -60,13 +60,14 @@ class Flow {
     Lane* lane;
     std::vector<Item> items;
     Route route;
+    std::optional<Ticket> ticket = std::nullopt;  // while it is under way
     int tries = 0;
     SteadyTime not_before = {};
   };
 
   // Looking and taking.
   void Look(bool whole);
-  void LookForJobs(pg::Spi& spi);
+  void LookForJobs(pg::Spi& spi, bool suspects);
   void ForgetIdleJobs();
   Lane& LaneOf(const JobGroup& group);
   void LoadJobs(Lane& lane, pg::Spi& spi);
@@ -74,26 +75,53 @@ class Flow {
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
+  bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
   void TakeInto(Lane& lane);
+
+  // Rows that may have killed a process.
+  bool LooksForSuspects();
+  bool Isolate();
+  bool BeginIsolation();
+  Lane* NextSuspects();
+  void TakeSuspects(Lane& lane);
+  bool AllIdle() const;
+  bool IsHeldUp(const Lane& lane) const;
+  void LetGoOfHeldUp();
+  void EndIsolation();
   void Accept(Lane& lane, std::vector<Read> reads);
   bool Load(Lane& lane);
   std::size_t SlotsFor(const Lane& lane) const;
+  std::size_t KeepSlots(Lane& lane, std::size_t wanted);
+  std::optional<std::chrono::milliseconds> NextTake(const Lane& lane, SteadyTime now) const;
 
   // Sending and receiving.
   void SendDelayed();
   bool SendOne(Lane& lane);
   bool FindRoute(Lane& lane);
-  std::vector<Item> NextItems(Lane& lane);
+  void LookUpRoute(Lane& lane);
+  std::vector<Item> NextItems(Lane& lane, std::size_t most);
   void Submit(Request request);
-  policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
   void SendLocally(Lane& lane);
   void ReceiveLocally();
   void OnVectors(Lane& lane, std::span<const Item> items,
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
-  void OnFailure(Request request, const Failure& failure);
+  void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
+  void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
+
+  // Keeping to what providers allow.
+  void FollowProviders();
+  std::size_t FreeSlots(const Gate* gate) const;
+  bool MayTake(Lane& lane);
+  bool IsBarred(const Lane& lane) const;
+  bool WantsMore(const Lane& lane) const;
+  std::size_t RowsFor(const Lane& lane) const;
+  void GiveBackBarred();
+  std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
   void StoreLane(Lane& lane);
@@ -123,9 +151,10 @@ class Flow {
   std::map<JobGroup, std::int32_t> groups_;  // which lane each has
   std::int32_t last_group_ = 0;
   std::unique_ptr<JobStatements> job_statements_;
-  std::map<std::string, policy::EndpointGate> gates_;
+  Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
+  RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
   std::uint64_t turns_ = 0;
@@ -133,6 +162,14 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
+  std::uint32_t deaths_seen_ = 0;
+  SteadyTime next_look_for_suspects_ = {};
+  bool isolating_ = false;    // nothing else is taken
+  Lane* isolated_ = nullptr;  // whose suspects are in hand
+  SteadyTime isolated_since_ = {};
+  SteadyTime isolate_after_ = {};       // if there is something else to do
+  SteadyTime isolate_not_before_ = {};  // another worker does it
+  bool taking_ = false;                 // more rows may come before the next request has to go
   Tally tally_;
 };
 

@@ -20,16 +20,21 @@ Lane& Flow::LaneOf(const JobGroup& group) {
   return lane;
 }
 
-void Flow::LookForJobs(pg::Spi& spi) {
+void Flow::LookForJobs(pg::Spi& spi, bool suspects) {
   const SteadyTime now = clock_.Now();
   for (auto& [id, lane] : lanes_) {
     if (lane.jobs) {
       lane.changes = false;
       lane.next_retry = lane.strays.empty() ? std::nullopt : std::optional(now);
+      lane.next_suspect.reset();
+      lane.paused_until = {};  // if this worker is paused, the claim tells
     }
   }
-  const pg::Rows rows =
-      spi.Execute("SELECT created_by, config_key, priority, retry_in_ms FROM ai._look_for_jobs()");
+  const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(suspects)}};
+  const pg::Rows rows = spi.Execute(
+      "SELECT created_by, config_key, priority, retry_in_ms, suspect_in_ms "
+      "FROM ai._look_for_jobs($1)",
+      arguments);
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
     Lane& lane = LaneOf({DatumGetObjectId(*rows.At(i, 0)), UuidAt(*rows.At(i, 1))});
     if (const auto priority = rows.At(i, 2)) {
@@ -39,6 +44,9 @@ void Flow::LookForJobs(pg::Spi& spi) {
     if (const auto retry = rows.At(i, 3); retry && !lane.next_retry) {
       lane.next_retry = now + RoundedUp(DatumGetFloat8(*retry));
     }
+    if (const auto suspect = rows.At(i, 4)) {
+      lane.next_suspect = now + RoundedUp(DatumGetFloat8(*suspect));
+    }
   }
 }
 
@@ -46,7 +54,7 @@ void Flow::ForgetIdleJobs() {
   std::erase_if(groups_, [this](const auto& group) {
     const auto found = lanes_.find(group.second);
     const Lane& lane = found->second;
-    if (lane.changes || lane.next_retry || lane.owes_rows || !lane.idle()) {
+    if (lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows || !lane.idle()) {
       return false;
     }
     lanes_.erase(found);
@@ -60,6 +68,7 @@ void Flow::LoadJobs(Lane& lane, pg::Spi& spi) {
   if (!config) {
     lane.changes = lane.owes_rows = false;
     lane.next_retry.reset();
+    lane.next_suspect.reset();
     return;
   }
   if (job_statements_ == nullptr) {

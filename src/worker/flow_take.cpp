@@ -6,6 +6,7 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/process.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
@@ -13,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostTaken = 4000;  // rows in one claim
+constexpr milliseconds kNoSlots{200};     // while other workers have all requests of a vectorizer
 constexpr int kWholeLookRest = 10;        // times what a look at all of the queues takes
 
 /// Walks begin at the first change that is known.
@@ -35,14 +36,21 @@ void Flow::Look(bool whole) {
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
   std::vector<Lane*> outdated;
+  const bool suspects = LooksForSuspects();
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)}};
+    const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
+                                      {BOOLOID, BoolGetDatum(suspects)},
+                                      {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
-        "SELECT id, version, priority, first_change, retry_in_ms, whole "
-        "FROM ai._look_for_work($1)",
+        "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
+        "pause_left_ms FROM ai._look_for_work($1, $2, $3)",
         arguments);
+    const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
+      const auto count = rows.At(row, column);
+      return count ? std::optional(now + RoundedUp(DatumGetFloat8(*count))) : std::nullopt;
+    };
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       const std::int32_t id = DatumGetInt32(*rows.At(i, 0));
       Lane& lane = lanes_[id];
@@ -59,12 +67,12 @@ void Flow::Look(bool whole) {
         NoteChange(lane, pg::TidAt(*change));
       }
       look_at_whole_ = look_at_whole_ || !DatumGetBool(*rows.At(i, 5));
-      const auto retry = rows.At(i, 4);
-      lane.next_retry =
-          retry ? std::optional(now + RoundedUp(DatumGetFloat8(*retry))) : std::nullopt;
+      lane.next_retry = in_ms(i, 4);
+      lane.next_suspect = in_ms(i, 6);
+      lane.paused_until = in_ms(i, 7).value_or(SteadyTime());
     }
     if (!whole) {
-      LookForJobs(spi);
+      LookForJobs(spi, suspects);
     }
   }
   transaction.Commit();
@@ -88,17 +96,23 @@ void Flow::Look(bool whole) {
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t taken = in_flight_.size();
-  const std::size_t all = most > taken ? most - taken : 0;
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
   if (lane.vectorizer == nullptr) {
     return all;
   }
   if (lane.vectorizer->local_model() != nullptr) {
     return local_.busy() ? 0 : 1;
   }
-  const std::size_t own = lane.vectorizer->concurrency(most);
+  const std::size_t own = std::min(lane.vectorizer->concurrency(), most);
   const std::size_t used = lane.in_flight + lane.delayed;
   return std::min(all, own > used ? own - used : 0);
+}
+
+std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
+  // Jobs have no limit of their own.
+  lane.slots =
+      lane.jobs ? wanted : request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
+  return lane.slots;
 }
 
 /// By priority, then the one that has the least under way, then the one whose turn was longest ago.
@@ -111,9 +125,11 @@ Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
   Lane* best = nullptr;
   for (auto& [id, lane] : lanes_) {
-    const bool due = lane.changes || lane.owes_rows || !lane.unread.empty() ||
-                     (lane.next_retry && *lane.next_retry <= now);
-    if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
+    const bool may_take = lane.paused_until <= now && !isolating_;
+    const bool due = lane.owes_rows || !lane.unread.empty() ||
+                     (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
+    if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
+        IsBarred(lane)) {
       continue;
     }
     if (best == nullptr || Before(lane, *best)) {
@@ -135,16 +151,19 @@ void Flow::Take() {
 
 void Flow::TakeAll() {
   take_again_soon_ = false;
+  isolating_ = Isolate();
+  taking_ = true;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
     if (lane == nullptr || take_again_soon_) {
-      return;
+      break;
     }
     lane->turn = ++turns_;
     TakeInto(*lane);
     while (SendOne(*lane)) {
     }
   }
+  taking_ = false;
 }
 
 bool Flow::Load(Lane& lane) {
@@ -165,6 +184,17 @@ bool Flow::Load(Lane& lane) {
   return lane.vectorizer != nullptr;
 }
 
+/// False if others come first, or there is a pause.
+bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
+  const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
+  if (taken.pause_left) {
+    lane.paused_until = clock_.Now() + *taken.pause_left;
+  } else if (taken.busy) {
+    take_again_soon_ = true;
+  }
+  return !taken.busy && !taken.pause_left;
+}
+
 void Flow::TakeInto(Lane& lane) {
   if (!Load(lane)) {
     return;
@@ -174,17 +204,24 @@ void Flow::TakeInto(Lane& lane) {
     lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
     return;
   }
-  const std::size_t most = std::min(SlotsFor(lane) * lane.vectorizer->batch_size(), kMostTaken);
+  if (!MayTake(lane)) {
+    return;
+  }
+  const std::size_t used = lane.in_flight + lane.delayed;
+  if (KeepSlots(lane, used + SlotsFor(lane)) <= used) {
+    lane.rests_until = clock_.Now() + kNoSlots;
+    return;
+  }
+  const std::size_t most =
+      std::min({RowsFor(lane), (lane.slots - used) * lane.vectorizer->batch_size(), kMostTaken});
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
-      if (!lane.vectorizer->Take(lane, lease(), most, retries)) {
-        take_again_soon_ = true;
+      if (!TakeRowsOf(lane, retries ? Wanted::kRetries : Wanted::kChanges, most)) {
         return;
       }
       look_ = look_ || retries;  // for the time of the next one
     }
-    lane.route.reset();  // the key may be another one by now
     if (!lane.unread.empty()) {
       Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }
@@ -195,7 +232,11 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   std::vector<RowPtr> rows;
   for (Read& read : reads) {
     try {
+      if (!read.problem.empty()) {
+        throw ai::Error(ErrorCode::kLimitExceeded, read.problem);
+      }
       rows.push_back(lane.vectorizer->Cut(read));
+      read.text.reset();  // it may be long
     } catch (const ai::Error& error) {
       if (error.code() == ErrorCode::kCancelled) {
         throw;
@@ -203,7 +244,8 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
       const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
-      lane.vectorizer->GiveUp(lane, lease(), row, "chunking", failure);
+      lane.vectorizer->GiveUp(lane, lease(), row, read.problem.empty() ? "chunking" : "loading",
+                              failure);
     }
   }
   lane.vectorizer->Reuse(lane, rows);

@@ -38,8 +38,9 @@ std::vector<std::int32_t> ListVectorizers() {
   return vectorizers;
 }
 
-void LogReclaimed(const pg::Rows& rows, std::uint64_t row) {
-  const std::string what = rows.TextAt(row, 0).value();
+Reclaimed LogReclaimed(const pg::Rows& rows, std::uint64_t row, std::int32_t id) {
+  const std::string name = rows.TextAt(row, 0).value_or("");
+  const std::string what = id == 0 ? "embedding jobs" : "rows of vectorizer \"" + name + "\"";
   const std::string owner = rows.TextAt(row, 1).value();
   const std::string given_back = rows.TextAt(row, 2).value();
   const std::string given_up = rows.TextAt(row, 3).value();
@@ -48,50 +49,49 @@ void LogReclaimed(const pg::Rows& rows, std::uint64_t row) {
                         "back and %s given up",
                         owner.c_str(), what.c_str(), given_back.c_str(), given_up.c_str()));
   });
+  return {id, name, owner};
 }
 
-bool ReclaimRows(std::int32_t vectorizer, const std::string& live) {
-  bool found = false;
+void ReclaimRows(std::int32_t vectorizer, const std::string& live, const std::string& dead,
+                 std::vector<Reclaimed>& all) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {
         {INT4OID, Int32GetDatum(vectorizer)},
         {TEXTOID, pg::TextDatum(live)},
         {INT4OID, Int32GetDatum(pg::settings.job_lock_timeout)},
+        {TEXTOID, pg::TextDatum(dead)},
     };
     const pg::Rows rows = spi.Execute(
-        "SELECT 'rows of vectorizer \"' || v.name || '\"', r.lease, r.given_back, r.given_up"
+        "SELECT v.name, r.lease, r.given_back, r.given_up"
         " FROM ai.vectorizer v,"
-        " ai._vectorizer_reclaim(v, $2::uuid[], $3 * interval '1 millisecond') r"
+        " ai._vectorizer_reclaim(v, $2::uuid[], $3 * interval '1 millisecond', $4::uuid[]) r"
         " WHERE v.id = $1",
         arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
-      LogReclaimed(rows, i);
+      all.push_back(LogReclaimed(rows, i, vectorizer));
     }
-    found = rows.count() > 0;
   });
-  return found;
 }
 
-bool ReclaimJobs(const std::string& live) {
-  bool found = false;
+void ReclaimJobs(const std::string& live, const std::string& dead, std::vector<Reclaimed>& all) {
+  const std::size_t before = all.size();
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {
         {TEXTOID, pg::TextDatum(live)},
         {INT4OID, Int32GetDatum(pg::settings.job_lock_timeout)},
+        {TEXTOID, pg::TextDatum(dead)},
     };
     const pg::Rows rows = spi.Execute(
-        "SELECT 'embedding jobs', r.lease, r.given_back, r.given_up"
-        " FROM ai._embedding_jobs_reclaim($1::uuid[], $2 * interval '1 millisecond') r",
+        "SELECT NULL, r.lease, r.given_back, r.given_up FROM ai._embedding_jobs_reclaim("
+        "$1::uuid[], $2 * interval '1 millisecond', $3::uuid[]) r",
         arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
-      LogReclaimed(rows, i);
+      all.push_back(LogReclaimed(rows, i, 0));
     }
-    found = rows.count() > 0;
   });
-  if (found) {
+  if (all.size() > before) {
     WakeAllJobWaiters();
   }
-  return found;
 }
 
 /// Returns how many were removed.
@@ -109,17 +109,47 @@ std::int64_t PruneJobs() {
 
 }  // namespace
 
-bool ReclaimRows(const std::string& live) {
-  bool found = false;
+std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
+  std::vector<Reclaimed> all;
   Survive("look for rows of worker processes that are gone", [&] {
     for (const std::int32_t vectorizer : ListVectorizers()) {
       Survive("give back the rows of worker processes that are gone",
-              [&] { found = ReclaimRows(vectorizer, live) || found; });
+              [&] { ReclaimRows(vectorizer, live, dead, all); });
     }
   });
   Survive("give back the jobs of worker processes that are gone",
-          [&] { found = ReclaimJobs(live) || found; });
-  return found;
+          [&] { ReclaimJobs(live, dead, all); });
+  return all;
+}
+
+void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
+  if (reclaimed.vectorizer == 0) {
+    return;  // the job to blame is found by itself, and there is nothing else to set aside
+  }
+  bool paused = false;
+  Survive("note that the rows of a vectorizer ended a worker", [&] {
+    WithExtension([&](pg::Spi& spi) {
+      const pg::Argument arguments[] = {
+          {INT4OID, Int32GetDatum(reclaimed.vectorizer)},
+          {TEXTOID, pg::TextDatum(component)},
+          {INT4OID, Int32GetDatum(pg::settings.restart_limit)},
+          {INT4OID, Int32GetDatum(pg::settings.restart_window)},
+      };
+      paused = DatumGetBool(*spi.Execute("SELECT ai._vectorizer_blame($1, $2, $3,"
+                                         " $4 * interval '1 millisecond')",
+                                         arguments)
+                                 .At(0, 0));
+    });
+  });
+  if (paused) {
+    pg::Call([&] {
+      ereport(LOG,
+              errmsg("ai: vectorizer \"%s\" is paused: its rows have ended too many workers",
+                     reclaimed.name.c_str()),
+              errdetail("It goes on after ai.restart_window."),
+              errhint("See ai.vectorizer_errors; ai.resume_vectorizer lets it go on sooner."));
+    });
+  }
 }
 
 void PruneHistory(const std::string& live) {
@@ -130,7 +160,9 @@ void PruneHistory(const std::string& live) {
     });
   });
   Survive("remove old errors of vectorizers", [&] {
-    WithExtension([](pg::Spi& spi) { spi.Execute("SELECT ai._vectorizer_errors_prune()"); });
+    WithExtension([](pg::Spi& spi) {
+      spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune(), ai._prune_samples()");
+    });
   });
   Survive("remove old embedding jobs", [] {
     const SystemClock clock;

@@ -3,13 +3,26 @@
 // is logged and does not stop the others.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ai::worker {
 
-/// Gives back the rows and jobs of all processes but these: ids of worker processes, as the text of
-/// a uuid[]. Returns whether there were any.
-bool ReclaimRows(const std::string& live);
+/// Rows that a process had of a vectorizer when it died, or jobs.
+struct Reclaimed {
+  std::int32_t vectorizer;  // 0: jobs
+  std::string name;         // of the vectorizer
+  std::string process;      // its id
+};
+
+/// Gives back the rows and jobs of all processes but the live ones; dead are those that have just
+/// died by themselves. Both are ids of worker processes, as the text of a uuid[].
+std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
+
+/// Charges the death of a worker's process to the vectorizer whose rows it had, if it had such; one
+/// that causes too many is paused, which is logged.
+void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component);
 
 /// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
 /// each time.

@@ -2,6 +2,7 @@
 #include "worker/job_source.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "pg/datum.hpp"
@@ -41,7 +42,10 @@ Read ReadJob(const pg::Rows& rows, std::uint64_t row) {
   read.place = pg::TidAt(*rows.At(row, 0));
   read.job = UuidAt(*rows.At(row, 1));
   read.hash = HashOf(rows.At(row, 2));
-  read.text = std::string(pg::Utf8View(*rows.At(row, 3)));
+  read.size = static_cast<std::size_t>(DatumGetInt32(*rows.At(row, 3)));
+  if (const auto text = rows.At(row, 4)) {
+    read.text = std::string(pg::Utf8View(*text));
+  }
   return read;
 }
 
@@ -69,13 +73,14 @@ JobSource::JobSource(const JobGroup& group, std::string_view config, JobStatemen
   OpenModel();
 }
 
-bool JobSource::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
+Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
   std::vector<Uuid> answered;
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    if (!LockClaims(spi, 0)) {
-      return false;
+    const Taken taken = LockClaims(spi, 0);
+    if (taken.busy || taken.pause_left) {
+      return taken;
     }
     if (lane.idle()) {
       lane.work_file = FileOf(work).number;
@@ -84,7 +89,10 @@ bool JobSource::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
     if (!lane.strays.empty()) {
       ReturnStrays(lane, spi, lease);
     }
-    if (retries) {
+    if (wanted == Wanted::kSuspects) {
+      TakeSuspects(lane, spi, lease);
+    }
+    if (wanted == Wanted::kRetries) {
       const pg::Rows due = statements_.due.Execute(
           spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most)});
       if (due.count() < most) {
@@ -92,13 +100,30 @@ bool JobSource::Take(Lane& lane, Datum lease, std::size_t most, bool retries) {
       }
       lane.changes = lane.changes || due.count() > 0;
     }
-    if (lane.changes) {
+    if (wanted != Wanted::kSuspects && lane.changes) {
       WatchForLocks([&] { answered = Claim(lane, spi, lease, most); });
     }
   }
   transaction.Commit();
   WakeJobWaiters(answered);
-  return true;
+  return {};
+}
+
+/// As for rows of vectorizers: one that two processes have died with, else a group that one has.
+void JobSource::TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease) {
+  constexpr std::size_t kGroup = 100;
+  const auto take = [&](bool alone, std::size_t most) {
+    const pg::Rows rows = statements_.suspects.Execute(
+        spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), BoolGetDatum(alone),
+              SizeDatum(most), lease, pg::TextDatum(LibraryVersion())});
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
+    return rows.count() > 0;
+  };
+  if (!take(true, 1) && !take(false, kGroup)) {
+    lane.next_suspect.reset();
+  }
 }
 
 /// Returns those that were completed at once, because their text has a vector already.
@@ -125,25 +150,52 @@ std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::s
   return answered;
 }
 
+/// Texts that are longer come without it.
+void JobSource::Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
+                      const std::function<bool(Read)>& take) {
+  statements_.read.Fetch(spi,
+                         {PlacesDatum(places), lease, ObjectIdGetDatum(group_.role),
+                          UuidDatum(group_.config), SizeDatum(most)},
+                         kReadPart, [&](const pg::Rows& rows) {
+                           bool goes_on = true;
+                           for (std::uint64_t i = 0; i < rows.count(); ++i) {
+                             goes_on = take(ReadJob(rows, i));
+                           }
+                           return goes_on;
+                         });
+}
+
+/// Long texts one by one, at the end.
 std::vector<Read> JobSource::ReadTaken(Lane& lane, Datum lease, std::size_t bytes) {
+  constexpr std::size_t kLong = std::size_t{256} << 10;
   std::vector<Read> reads;
+  std::vector<Place> large;
+  std::size_t total = 0;
   bool all = true;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
     pg::Spi spi;
-    std::size_t total = 0;
-    const Datum places = PlacesDatum(lane.unread);
-    statements_.read.Fetch(spi,
-                           {places, lease, ObjectIdGetDatum(group_.role), UuidDatum(group_.config)},
-                           kReadPart, [&](const pg::Rows& rows) {
-                             for (std::uint64_t i = 0; i < rows.count(); ++i) {
-                               reads.push_back(ReadJob(rows, i));
-                               total += reads.back().text->size();
-                             }
-                             all = total < bytes;
-                             return all;
-                           });
+    Fetch(spi, lease, lane.unread, kLong, [&](Read read) {
+      if (read.text) {
+        total += read.size;
+        reads.push_back(std::move(read));
+      } else {
+        large.push_back(read.place);
+      }
+      return all = total < bytes;
+    });
+    for (const Place& place : large) {
+      all = all && total < bytes;
+      if (all) {
+        Fetch(spi, lease, std::span(&place, 1), std::numeric_limits<std::int32_t>::max(),
+              [&](Read read) {
+                total += read.size;
+                reads.push_back(std::move(read));
+                return true;
+              });
+      }
+    }
   }
   transaction.Commit();
   lane.unread = all ? std::vector<Place>() : NotRead(lane.unread, reads);
@@ -154,7 +206,7 @@ RowPtr JobSource::Cut(const Read& read) const {
   auto row = std::make_shared<Row>();
   row->jobs = {{read.job, read.place}};
   row->bytes = kOverhead + read.text->size() + dimensions() * sizeof(float);
-  row->chunks.push_back({*read.text, read.hash, false, 0, {}});
+  row->chunks.push_back({.text = *read.text, .hash = read.hash});
   row->waiting = 1;
   return row;
 }

@@ -23,7 +23,7 @@ class JobSource final : public Source {
 
   const json::Value embedding() const override { return document_.root(); }
 
-  bool Take(Lane& lane, Datum lease, std::size_t most, bool retries) override;
+  Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
   std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
   RowPtr Cut(const Read& read) const override;
   /// Jobs of a text that is in hand already go along with it.
@@ -44,7 +44,10 @@ class JobSource final : public Source {
   /// Runs body; if it meets a lock, locks are minded from then on.
   template <typename Body>
   void WatchForLocks(const Body& body);
+  void TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease);
   std::vector<Uuid> Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
+  void Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
+             const std::function<bool(Read)>& take);
   void ReturnStrays(Lane& lane, pg::Spi& spi, Datum lease);
   void NoteStrays(Lane& lane, pg::Spi& spi, Datum lease, std::vector<Uuid> jobs,
                   const pg::Rows& ended);

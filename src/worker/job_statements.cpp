@@ -6,8 +6,16 @@ namespace {
 constexpr const char* kDue =
     "UPDATE ai.embedding_jobs SET status = 'pending', retry_at = NULL WHERE ctid = ANY (ARRAY("
     "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
-    "AND j.status = 'retrying' AND j.retry_at <= now() "
+    "AND j.status = 'retrying' AND j.crashes = 0 AND j.retry_at <= now() "
     "ORDER BY j.retry_at LIMIT $3 FOR UPDATE SKIP LOCKED))";
+
+constexpr const char* kSuspects =
+    "UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, started_at = now(), "
+    "worker_id = $5, worker_version = $6, attempts = attempts + 1 WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'retrying' AND j.crashes > 0 AND (j.crashes > 1) = $3 "
+    "AND j.retry_at <= now() ORDER BY j.retry_at LIMIT $4 FOR UPDATE SKIP LOCKED)) "
+    "RETURNING ctid";
 
 // A text that is at work already is passed over: it has its vector when that is done. Claims come
 // one by one, so nobody can have begun with it since this statement's snapshot was taken. One that
@@ -41,7 +49,9 @@ constexpr const char* kClaim =
 
 constexpr const char* kRead =
     "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
-    "decode(j.text_hash, 'hex'), j.input_text FROM ai.embedding_jobs j WHERE j.ctid = p.place "
+    "decode(j.text_hash, 'hex'), octet_length(j.input_text), CASE WHEN "
+    "octet_length(j.input_text) <= $5 THEN j.input_text END "
+    "FROM ai.embedding_jobs j WHERE j.ctid = p.place "
     "AND j.status = 'processing' AND j.worker_id = $2 AND j.created_by = $3 AND j.config_key = $4 "
     "OFFSET 0) j";
 
@@ -57,16 +67,20 @@ constexpr const char* kStore =
     "%s) k) m WHERE j.ctid = m.place AND j.status::text = 'processing' AND j.worker_id = $4 "
     "RETURNING j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
 
+// One that a process has died with stays aside from the others.
 constexpr const char* kGiveBack =
-    "UPDATE ai.embedding_jobs j SET status = CASE WHEN $3 > interval '0' "
-    "THEN 'retrying'::ai.job_status ELSE 'pending' END, attempts = j.attempts - 1, "
-    "retry_at = CASE WHEN $3 > interval '0' THEN now() + $3 END, started_at = NULL "
+    "UPDATE ai.embedding_jobs j SET attempts = j.attempts - 1, started_at = NULL, "
+    "status = CASE WHEN $3 > interval '0' OR j.crashes > 0 THEN 'retrying'::ai.job_status "
+    "ELSE 'pending' END, "
+    "retry_at = CASE WHEN $3 > interval '0' OR j.crashes > 0 THEN now() + $3 END "
     "WHERE j.id = ANY (ARRAY(SELECT k.id FROM ai.embedding_jobs k WHERE k.id = ANY ($1) "
     "AND k.status = 'processing' AND k.worker_id = $2 FOR UPDATE SKIP LOCKED)) RETURNING j.id";
 
 constexpr const char* kGiveBackAll =
-    "UPDATE ai.embedding_jobs SET status = 'pending', attempts = attempts - 1, started_at = NULL "
-    "WHERE created_by = $1 AND config_key = $2 AND status = 'processing' AND worker_id = $3";
+    "UPDATE ai.embedding_jobs j SET attempts = j.attempts - 1, started_at = NULL, "
+    "status = CASE WHEN j.crashes > 0 THEN 'retrying'::ai.job_status ELSE 'pending' END, "
+    "retry_at = CASE WHEN j.crashes > 0 THEN now() END WHERE j.created_by = $1 "
+    "AND j.config_key = $2 AND j.status = 'processing' AND j.worker_id = $3";
 
 constexpr const char* kFail =
     "WITH held AS MATERIALIZED (SELECT k.id, $7 OR k.attempts >= k.max_attempts AS over "
@@ -109,7 +123,8 @@ JobStatements::JobStatements(Oid vector_array)
       claim(With(kClaim, ""), {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
       claim_unlocked(With(kClaim, "FOR UPDATE OF j SKIP LOCKED"),
                      {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
-      read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID}),
+      suspects(kSuspects, {OIDOID, UUIDOID, BOOLOID, INT8OID, UUIDOID, TEXTOID}),
+      read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID, INT8OID}),
       store(With(kStore, "OFFSET 0"),
             {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
       store_unlocked(With(kStore, "FOR UPDATE SKIP LOCKED"),

@@ -15,7 +15,10 @@ struct JobStatements {
   /// of priority, and whether it is completed by that. The second one passes over what somebody has
   /// locked, which costs; so it is for times when somebody may.
   pg::Statement claim, claim_unlocked;
-  /// places, lease, role, config: place, id, hash, text.
+  /// role, config, whether two processes have died with it, most, lease, version: places.
+  pg::Statement suspects;
+  /// places, lease, role, config, the most bytes of a text: place, id, hash, bytes, text unless it
+  /// is longer.
   pg::Statement read;
   /// ids, places, vectors, lease, dimensions, now: ids of those that were completed. The second one
   /// as above.

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
+#include "worker/gate.hpp"
 #include "worker/source.hpp"
 
 namespace ai::worker {
@@ -32,7 +32,8 @@ struct Usage {
 /// Where requests go, and whether they may.
 struct Route {
   provider::Endpoint endpoint;
-  policy::EndpointGate* gate;
+  Gate* gate;
+  SteadyTime found = {};
 };
 
 struct Lane {
@@ -40,14 +41,16 @@ struct Lane {
   std::optional<JobGroup> jobs;  // whose these are
   std::string version;           // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
-  std::uint64_t turn = 0;                // when it was served last, in turns of all lanes
-  std::unique_ptr<Source> vectorizer;    // null until it is needed, or if it cannot be used
-  bool changes = false;                  // the queue may have something
-  std::optional<SteadyTime> next_retry;  // when a row is to be tried again
-  SteadyTime rests_until = {};           // it is set aside until then
-  bool owes_rows = false;                // some could not be given back when it let go of them
-  SteadyTime store_after = {};           // somebody has locked a table that is written
-  std::string last_error;                // that was recorded, so that it is not again
+  std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
+  std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
+  bool changes = false;                    // the queue may have something
+  std::optional<SteadyTime> next_retry;    // when a row is to be tried again
+  std::optional<SteadyTime> next_suspect;  // the same for rows that a process has died with
+  SteadyTime rests_until = {};             // it is set aside until then
+  SteadyTime paused_until = {};            // nothing is taken until then
+  bool owes_rows = false;                  // some could not be given back when it let go of them
+  SteadyTime store_after = {};             // somebody has locked a table that is written
+  std::string last_error;                  // that was recorded, so that it is not again
   Walk walk;
   BlockNumber walk_from = 0;  // where the next one begins
 
@@ -58,6 +61,7 @@ struct Lane {
   std::vector<RowPtr> ready;   // to be written
   std::vector<RowPtr> held;    // all rows that are in hand, until they are over
   std::optional<Route> route;  // of unsent items
+  std::size_t slots = 0;       // requests that it may have under way, of all the database's workers
   std::size_t in_flight = 0;   // requests
   std::size_t delayed = 0;     // requests that wait to be sent again
   Usage usage;

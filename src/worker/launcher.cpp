@@ -8,6 +8,7 @@
 #include "pg/settings.hpp"
 #include "pg/transaction.hpp"
 #include "worker/child.hpp"
+#include "worker/life.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
@@ -20,7 +21,6 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai launcher";
 constexpr ChildKind kCoordinator{"ai coordinator", "ai_coordinator_main"};
-constexpr std::chrono::seconds kScanInterval{10};
 constexpr int kMostLooks = 4;  // coordinators that do not know yet whether they are needed
 
 /// DROP DATABASE was interrupted. 15.4 and later have a name for it.
@@ -40,13 +40,18 @@ bool MayBeServed(const FormData_pg_database& row, const List* names) {
          IsListed(names, NameStr(row.datname));
 }
 
+List* ListedNames() {
+  List* names = NIL;
+  SplitIdentifierString(pstrdup(pg::settings.databases), ',', &names);
+  return names;
+}
+
 /// The databases that may be served, whether they have the extension or not.
 std::vector<Oid> ListDatabases() {
   std::vector<Oid> databases;
   pg::Transaction transaction;
   pg::Call([&] {
-    List* names = NIL;
-    SplitIdentifierString(pstrdup(pg::settings.databases), ',', &names);
+    const List* names = ListedNames();
     Relation catalog = table_open(DatabaseRelationId, AccessShareLock);
     TableScanDesc scan = table_beginscan_catalog(catalog, 0, nullptr);
     while (HeapTuple tuple = heap_getnext(scan, ForwardScanDirection)) {
@@ -75,6 +80,7 @@ class Launcher final {
   void Turn();
   void Forget(const std::vector<Oid>& databases);
   void Look(Oid oid, Database& database);
+  void Examine(ProcessSlot& coordinator);
   bool IsWanted(Oid oid, Database& database);
   void Start(Oid oid, Database& database);
 
@@ -151,10 +157,26 @@ void Launcher::Start(Oid oid, Database& database) {
   }
 }
 
+/// A coordinator that hangs looks after nobody. The next one notes in ai.worker what happened. One
+/// that lives may take its time: what it does for the tables of a database can be long.
+void Launcher::Examine(ProcessSlot& coordinator) {
+  policy::Patience patience = CurrentPatience();
+  patience.stall = std::chrono::hours(24 * 365);
+  const policy::Diagnosis found = policy::Diagnose(SignsOf(coordinator), patience, now_);
+  const SharedLock lock;
+  if (found == policy::Diagnosis::kToBeAsked) {
+    Ask(coordinator);
+    next_turn_ = std::min(next_turn_, now_ + patience.ForAnswer() + milliseconds(1));
+  } else if (found != policy::Diagnosis::kWell) {
+    EndStopped(coordinator);
+  }
+}
+
 void Launcher::Look(Oid oid, Database& database) {
   if (DatabaseSlot* slot = FindDatabase(oid);
       slot != nullptr && database.coordinator.Runs(slot->coordinator, now_)) {
     looks_ += slot->finding == Finding::kUnknown ? 1 : 0;
+    Examine(slot->coordinator);
     return;
   }
   if (!IsWanted(oid, database)) {
@@ -169,7 +191,7 @@ void Launcher::Look(Oid oid, Database& database) {
 
 void Launcher::Turn() {
   now_ = clock_.Now();
-  next_turn_ = now_ + kScanInterval;
+  next_turn_ = now_ + CheckInterval();
   looks_ = 0;
   const std::vector<Oid> databases = ListDatabases();
   Forget(databases);
@@ -198,6 +220,13 @@ void Launcher::Run() {
 }
 
 }  // namespace
+
+bool IsListed(Oid database) {
+  return pg::Call([&] {
+    const char* name = get_database_name(database);
+    return name != nullptr && IsListed(ListedNames(), name);
+  });
+}
 
 void RegisterLauncher() {
   BackgroundWorker worker{};

@@ -3,9 +3,14 @@
 // extension is in a database is for a coordinator to find out.
 #pragma once
 
+#include "pg/postgres.hpp"
+
 namespace ai::worker {
 
 /// Has the server start the launcher, on a standby when it is promoted.
 void RegisterLauncher();
+
+/// Whether ai.databases names a database, or none at all. In a transaction.
+bool IsListed(Oid database);
 
 }  // namespace ai::worker

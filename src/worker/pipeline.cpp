@@ -54,6 +54,7 @@ class Pipeline::Impl {
       flow_.Take();
       flow_.Send();
       flow_.Store();
+      flow_.FreeSlots();
     } catch (const ExtensionAway&) {
       flow_.ForgetAll();
       throw;
@@ -85,6 +86,10 @@ void Pipeline::GiveBack() {
 
 Tally Pipeline::TakeTally() {
   return impl_->flow().TakeTally();
+}
+
+InHand Pipeline::CountInHand() const {
+  return impl_->flow().CountInHand();
 }
 
 }  // namespace ai::worker

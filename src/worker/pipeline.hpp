@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ai::worker {
@@ -23,6 +24,13 @@ struct Tally {
   std::int64_t rows_done = 0;
   std::int64_t errors = 0;
   std::string last_error = {};
+};
+
+/// What a worker has taken and not finished.
+struct InHand {
+  std::size_t rows = 0;
+  std::size_t requests = 0;                // under way
+  std::optional<std::int32_t> vectorizer;  // of which it has most rows; 0: jobs
 };
 
 class Pipeline {
@@ -46,6 +54,7 @@ class Pipeline {
   void GiveBack();
 
   Tally TakeTally();
+  InHand CountInHand() const;
 
  private:
   class Impl;

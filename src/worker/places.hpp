@@ -6,7 +6,7 @@
 
 #include "pg/datum.hpp"
 #include "pg/spi.hpp"
-#include "worker/row.hpp"
+#include "worker/source.hpp"
 
 namespace ai::worker {
 
@@ -53,10 +53,10 @@ struct File {
 };
 File FileOf(Oid table);
 
-/// Claims come one by one, so that every claimer sees what the others have: false if somebody else
-/// is just claiming from the vectorizer of this number, or from the jobs (0). Till the end of the
+/// Claims come one by one, so that every claimer sees what the others have, and none comes while
+/// there is a pause. For the vectorizer of this number, or for the jobs (0); till the end of the
 /// transaction.
-bool LockClaims(pg::Spi& spi, std::int32_t vectorizer);
+Taken LockClaims(pg::Spi& spi, std::int32_t vectorizer);
 
 /// The hash in a bytea; zeros if there is none.
 policy::ContentHash HashOf(std::optional<Datum> bytea);

@@ -14,6 +14,7 @@ namespace {
 volatile sig_atomic_t end_requested = false;
 ProcessSlot* my_slot = nullptr;
 const ProcessSlot* my_supervisor = nullptr;
+char my_component[64] = "";
 
 void OnTerminate(SIGNAL_ARGS) {
   (void)postgres_signal_arg;
@@ -28,9 +29,21 @@ void OnTerminate(SIGNAL_ARGS) {
   errno = saved_errno;
 }
 
+/// The supervisor asks whether this process lives. One that only sleeps goes round and shows it.
+void OnQuestion(SIGNAL_ARGS) {
+  (void)postgres_signal_arg;
+  const int saved_errno = errno;
+  if (my_slot != nullptr) {
+    my_slot->life.answered = std::chrono::steady_clock::now();
+  }
+  SetLatch(MyLatch);
+  errno = saved_errno;
+}
+
 /// Runs when the process holds no lock any more and is in no database: whoever waits for that looks
 /// at the slot.
 void LeaveSlot(int /*code*/, Datum /*argument*/) {
+  LeaveIsolation();
   {
     const SharedLock lock;
     my_slot->place = kNobody;
@@ -54,7 +67,7 @@ constexpr Override kOverrides[] = {
     {"default_transaction_deferrable", "off"},
     {"session_replication_role", "origin"},
     {"statement_timeout", "0"},
-    {"lock_timeout", "5s"},
+    {"lock_timeout", "1s"},
     {"jit", "off"},
 #if PG_VERSION_NUM >= 170000
     {"transaction_timeout", "0"},
@@ -66,6 +79,7 @@ constexpr Override kOverrides[] = {
 void InstallSignalHandlers() {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, OnTerminate);
+  pqsignal(SIGUSR2, OnQuestion);
   BackgroundWorkerUnblockSignals();
 }
 
@@ -90,13 +104,57 @@ bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
       return false;
     }
     slot.pid = MyProcPid;
+    slot.last_pid = MyProcPid;
     slot.ended_well = false;
     slot.place = static_cast<int>(MyProc - ProcGlobal->allProcs);
   }
   my_slot = &slot;
   my_supervisor = supervisor;
+  slot.life.condemned = false;
+  NotePhase(policy::Phase::kStarting);
   pg::Call([] { on_shmem_exit(LeaveSlot, Datum{0}); });
   return true;
+}
+
+void SetComponent(const char* name) noexcept {
+  strlcpy(my_component, name, sizeof(my_component));
+}
+
+const char* MyComponent() noexcept {
+  return my_component[0] == '\0' ? nullptr : my_component;
+}
+
+bool IsCondemned() noexcept {
+  return my_slot->life.condemned;
+}
+
+std::uint32_t DeathsInDatabase() noexcept {
+  const DatabaseSlot* database = FindDatabase(MyDatabaseId);
+  return database == nullptr ? 0 : database->deaths.load();
+}
+
+bool EnterIsolation() noexcept {
+  DatabaseSlot* database = FindDatabase(MyDatabaseId);
+  pid_t nobody = 0;
+  return database != nullptr && (database->isolating == MyProcPid ||
+                                 database->isolating.compare_exchange_strong(nobody, MyProcPid));
+}
+
+void LeaveIsolation() noexcept {
+  if (DatabaseSlot* database = FindDatabase(MyDatabaseId); database != nullptr) {
+    pid_t me = MyProcPid;
+    database->isolating.compare_exchange_strong(me, 0);
+  }
+}
+
+void NoteTurn() noexcept {
+  my_slot->life.turned = std::chrono::steady_clock::now();
+}
+
+void NotePhase(policy::Phase phase) noexcept {
+  my_slot->life.since = std::chrono::steady_clock::now();
+  my_slot->life.phase = phase;
+  NoteTurn();
 }
 
 void NoteOrderlyEnd() {

@@ -23,6 +23,25 @@ void Connect(Oid database, const char* application_name);
 /// database.
 bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor);
 
+/// How this process is called in ai.worker; null in a session.
+void SetComponent(const char* name) noexcept;
+const char* MyComponent() noexcept;
+
+/// Whether this process is being ended because it was taken for dead.
+bool IsCondemned() noexcept;
+
+/// How often rows of processes that died were given back in this process's database.
+std::uint32_t DeathsInDatabase() noexcept;
+
+/// Becomes the only worker of its database that works on suspects (flow_isolate.cpp). False if
+/// another one is that. It ends with the process at the latest.
+bool EnterIsolation() noexcept;
+void LeaveIsolation() noexcept;
+
+/// The loop of this process goes round; it gets to work, or begins to end.
+void NoteTurn() noexcept;
+void NotePhase(policy::Phase phase) noexcept;
+
 /// Notes that the process ends on purpose, so that it may be started again without delay.
 void NoteOrderlyEnd();
 

@@ -4,7 +4,8 @@ namespace ai::worker {
 
 namespace {
 
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Oid>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Oid>::is_always_lock_free &&
+                  std::atomic<SteadyTime>::is_always_lock_free,
               "an atomic in shared memory must not have a lock of its own");
 static_assert(std::is_trivially_destructible_v<SharedState>);
 
@@ -42,6 +43,7 @@ void Reset(DatabaseSlot& slot, Oid database) {
   slot.asked = false;
   slot.suspended = 0;
   slot.coordinator.ended_well = false;
+  slot.indexer.ended_well = false;
   for (WorkerSlot& worker : slot.workers) {
     worker.process.ended_well = false;
     worker.lease[0] = '\0';
@@ -101,7 +103,7 @@ bool IsEmpty(const DatabaseSlot& slot) noexcept {
       return false;
     }
   }
-  return slot.coordinator.pid == 0;
+  return slot.coordinator.pid == 0 && slot.indexer.pid == 0;
 }
 
 void ReleaseDatabase(DatabaseSlot& slot) noexcept {

@@ -8,36 +8,64 @@
 
 #include <atomic>
 
+#include "core/policy/vital_signs.hpp"
 #include "pg/postgres.hpp"
 
 namespace ai::worker {
 
 inline constexpr int kMaxDatabases = 64;
-inline constexpr int kMaxWorkers = 32;  // of a database; the most that ai.workers accepts
+inline constexpr int kMaxWorkers = 32;    // of a database; the most that ai.workers accepts
+inline constexpr int kMaxSlotNotes = 64;  // vectorizers that a worker has requests of at a time
 inline constexpr int kNobody = -1;
+
+/// The vital signs of a process (core/policy/vital_signs.hpp), written and read without the lock.
+/// The steady clock is the machine's, so that one process can tell how long ago another wrote.
+struct Life {
+  std::atomic<policy::Phase> phase{policy::Phase::kStarting};
+  std::atomic<SteadyTime> since{SteadyTime()};
+  std::atomic<SteadyTime> turned{SteadyTime()};
+  std::atomic<SteadyTime> asked{SteadyTime()};
+  std::atomic<SteadyTime> answered{SteadyTime()};
+  std::atomic<bool> condemned{false};  // it is ended because it did not live
+};
 
 /// A running process, or nobody.
 struct ProcessSlot {
   std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
   std::atomic<pid_t> pid{0};
-  bool ended_well = false;  // the last process that was here ended because it was asked to
+  std::atomic<pid_t> last_pid{0};  // it, or that of the last process that was here
+  bool ended_well = false;         // the last process that was here ended because it was asked to
+  Life life;
+};
+
+/// How many requests of a vectorizer a worker keeps for itself; see request_slots.hpp.
+struct SlotNote {
+  std::int32_t vectorizer = 0;
+  std::uint32_t count = 0;
 };
 
 struct WorkerSlot {
   ProcessSlot process;
   char lease[37] = "";  // id in ai.vectorizer_worker_process, once it is committed
+  SlotNote slot_notes[kMaxSlotNotes];
 };
 
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
-  std::atomic<Oid> database{InvalidOid};  // InvalidOid: the slot is free
-  Finding finding = Finding::kUnknown;    // of the last coordinator
-  bool asked = false;                     // a look is wanted, whatever was found before
-  std::atomic<int> suspended{0};          // commands that need the database empty
-  std::atomic<std::uint32_t> work{0};     // commits that wrote to a queue
+  std::atomic<Oid> database{InvalidOid};           // InvalidOid: the slot is free
+  Finding finding = Finding::kUnknown;             // of the last coordinator
+  bool asked = false;                              // a look is wanted, whatever was found before
+  std::atomic<int> suspended{0};                   // commands that need the database empty
+  std::atomic<std::uint32_t> work{0};              // commits that wrote to a queue
+  std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
+  std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
+  std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
+  std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
+  std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   ProcessSlot coordinator;
+  ProcessSlot indexer;
   WorkerSlot workers[kMaxWorkers];
 };
 

@@ -25,6 +25,23 @@ struct LostPlaces final : std::exception {
   const char* what() const noexcept override { return "the table of work was rewritten"; }
 };
 
+/// Which rows to take.
+enum class Wanted : std::uint8_t {
+  kChanges,   // from the queue
+  kRetries,   // those whose time has come, then changes
+  kSuspects,  // that a process has died with: one that two have died with, or else a small group
+};
+
+struct Taken {
+  bool busy = false;  // another worker is just taking rows
+  std::optional<std::chrono::milliseconds> pause_left;
+};
+
+/// A count of milliseconds from the database, never early: who looks before the time finds nothing.
+inline std::chrono::milliseconds RoundedUp(double count) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
+}
+
 class Source {
  public:
   Source() = default;
@@ -47,11 +64,10 @@ class Source {
   }
   const token::Encoding* encoding() const { return encoding_.get(); }
   std::size_t batch_size() const { return batch_size_; }
-  std::size_t concurrency(std::size_t most) const { return std::min(concurrency_, most); }
+  std::size_t concurrency() const { return concurrency_; }
 
-  /// Takes up to so many rows into lane.unread, with retries first those whose time has come. False
-  /// if another worker is just doing that.
-  virtual bool Take(Lane& lane, Datum lease, std::size_t most, bool retries) = 0;
+  /// Takes up to so many rows into lane.unread, unless this worker or the source is paused.
+  virtual Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) = 0;
 
   /// Reads rows of lane.unread until there are none or their texts have so many bytes together.
   virtual std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) = 0;

@@ -2,36 +2,61 @@
 // in one transaction.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/memory.hpp"
 #include "pg/role.hpp"
 #include "worker/extension.hpp"
 #include "worker/lane.hpp"
 #include "worker/places.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
 namespace {
 
+constexpr std::size_t kMostWrittenBytes = std::size_t{4} << 20;  // by one statement
+
 /// Chunks on their way into the target, a column each.
 struct ChunkColumns {
   std::vector<Datum> places, numbers, texts, vectors, hashes;
 
-  void Add(const Row& row, std::size_t number) {
+  void Add(const Row& row, std::size_t number, std::vector<float>& buffer) {
     const Chunk& chunk = row.chunks[number];
     places.push_back(pg::TidDatum(&row.place));
     numbers.push_back(Int32GetDatum(static_cast<std::int32_t>(number)));
     texts.push_back(pg::TextDatum(chunk.text));
-    vectors.push_back(pg::VectorDatum(chunk.vector.view()));
+    vectors.push_back(pg::VectorDatum(chunk.vector.Load(buffer)));
     hashes.push_back(pg::ByteaDatum(chunk.hash));
   }
 
   void Write(pg::Statement& statement, pg::Spi& spi, Oid vector_type) const {
-    if (!places.empty()) {
-      statement.Execute(spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, numbers),
-                              pg::ArrayDatum(TEXTOID, texts), pg::ArrayDatum(vector_type, vectors),
-                              pg::ArrayDatum(BYTEAOID, hashes)});
-    }
+    statement.Execute(spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, numbers),
+                            pg::ArrayDatum(TEXTOID, texts), pg::ArrayDatum(vector_type, vectors),
+                            pg::ArrayDatum(BYTEAOID, hashes)});
   }
 };
+
+/// A chunk that has to be written.
+struct NewChunk {
+  const Row* row;
+  std::size_t number;
+};
+
+/// Some at a time, so that it does not matter how many there are.
+void WriteChunks(Vectorizer& vectorizer, pg::Spi& spi, std::span<const NewChunk> chunks,
+                 pg::Statement& statement) {
+  pg::TurnMemory memory("ai chunks");
+  std::vector<float> buffer;
+  const std::size_t vector_bytes = vectorizer.dimensions() * sizeof(float);
+  for (auto next = chunks.begin(); next != chunks.end();) {
+    const pg::TurnMemory::Turn part(memory);
+    ChunkColumns columns;
+    for (std::size_t bytes = 0; next != chunks.end() && bytes < kMostWrittenBytes; ++next) {
+      columns.Add(*next->row, next->number, buffer);
+      bytes += vector_bytes + next->row->chunks[next->number].text.size();
+    }
+    columns.Write(statement, spi, vectorizer.vector_type);
+  }
+}
 
 PlaceSet PlacesFrom(const pg::Rows& rows) {
   PlaceSet places;
@@ -73,18 +98,18 @@ void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
 
 /// The statements themselves pass over rows that the source has no more.
 void StoreInTable(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
-  ChunkColumns fresh;
-  ChunkColumns changed;
+  std::vector<NewChunk> fresh;
+  std::vector<NewChunk> changed;
   for (const RowPtr& row : rows) {
     for (std::size_t i = 0; i < row->chunks.size(); ++i) {
       if (!row->chunks[i].kept) {
-        (row->old_chunks == 0 ? fresh : changed).Add(*row, i);
+        (row->old_chunks == 0 ? fresh : changed).push_back({row.get(), i});
       }
     }
   }
   Trim(vectorizer, spi, WithOldChunks(rows));
-  fresh.Write(*vectorizer.statements().insert, spi, vectorizer.vector_type);
-  changed.Write(*vectorizer.statements().upsert, spi, vectorizer.vector_type);
+  WriteChunks(vectorizer, spi, fresh, *vectorizer.statements().insert);
+  WriteChunks(vectorizer, spi, changed, *vectorizer.statements().upsert);
 }
 
 /// Returns the rows that are locked.
@@ -98,6 +123,7 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
   std::vector<RowPtr> later;
   std::vector<Datum> written;
   std::vector<std::optional<Datum>> vectors;
+  std::vector<float> buffer;
   for (const RowPtr& row : rows) {
     if (!alive.contains(row->place)) {
       continue;
@@ -109,7 +135,7 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
     written.push_back(pg::TidDatum(&row->place));
     vectors.push_back(row->chunks.empty()
                           ? std::nullopt
-                          : std::optional(pg::VectorDatum(row->chunks[0].vector.view())));
+                          : std::optional(pg::VectorDatum(row->chunks[0].vector.Load(buffer))));
   }
   if (!written.empty()) {
     vectorizer.statements().update->Execute(
@@ -142,6 +168,7 @@ void AddToCounters(const Vectorizer& vectorizer, const Usage& usage, pg::Spi& sp
 std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string& lease_text,
                                       std::span<const RowPtr> rows) {
   std::vector<RowPtr> later;
+  std::vector<double> lags;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
@@ -164,9 +191,13 @@ std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string
     if (ended.count() != done.size()) {
       throw LostLease();
     }
+    for (std::uint64_t i = 0; i < ended.count(); ++i) {
+      lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
+    }
     AddToCounters(*this, lane.usage, spi, lease_text, done.size());
   }
   transaction.Commit();
+  NoteLags(lags);
   lane.usage = {};
   return later;
 }

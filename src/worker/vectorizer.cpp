@@ -18,8 +18,9 @@ std::string HashSeed(const json::Value& embedding) {
 
 Statements::Statements(Text text, Oid vector_array, bool column)
     : claim(text("claim"), {TIDOID, TIDOID, INT8OID, UUIDOID}),
-      read(text("read"), {TIDARRAYOID}),
+      read(text("read"), {TIDARRAYOID, INT8OID}),
       retry_due(text("retry_due"), {INT8OID, UUIDOID}),
+      suspects(text("suspects"), {BOOLOID, INT8OID, UUIDOID}),
       held(text("held"), {TIDARRAYOID, UUIDOID}),
       done(text("done"), {TIDARRAYOID, UUIDOID}),
       give_back(text("give_back"), {TIDARRAYOID, UUIDOID, INTERVALOID}),

@@ -15,8 +15,8 @@ struct Statements {
   using Text = const std::function<std::string(const char*)>&;
   Statements(Text text, Oid vector_array, bool column);
 
-  pg::Statement claim, read, retry_due, held, done, give_back, give_back_all, try_again, fail,
-      alive;
+  pg::Statement claim, read, retry_due, suspects, held, done, give_back, give_back_all, try_again,
+      fail, alive;
   std::optional<pg::Statement> chunks, vectors, insert, upsert, trim, reuse;
   std::optional<pg::Statement> lock, update;
 };
@@ -28,7 +28,7 @@ class Vectorizer final : public Source {
   Vectorizer(pg::Spi& spi, std::int32_t id);
 
   // The steps: taking and reading in take.cpp, cut.cpp, store.cpp, ending.cpp.
-  bool Take(Lane& lane, Datum lease, std::size_t most, bool retries) override;
+  Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
   std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
   RowPtr Cut(const Read& read) const override;
   void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;

@@ -44,14 +44,38 @@ void WakeForExtension() noexcept {
   Wake(shared->launcher);
 }
 
+void WakeCoordinator() noexcept {
+  if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
+    slot->requests.fetch_add(1);
+    Wake(slot->coordinator);
+  }
+}
+
+void Ask(ProcessSlot& process) noexcept {
+  process.life.asked = std::chrono::steady_clock::now();
+  const pid_t pid = process.pid;
+  if (pid != 0) {
+    kill(pid, SIGUSR2);
+  }
+}
+
 void End(const ProcessSlot& process) noexcept {
   if (process.pid != 0) {
     kill(process.pid, SIGTERM);
   }
 }
 
+void EndStopped(ProcessSlot& process) noexcept {
+  process.life.condemned = true;
+  if (process.pid != 0) {
+    kill(process.pid, SIGTERM);
+    kill(process.pid, SIGCONT);
+  }
+}
+
 void EndProcesses(const DatabaseSlot& slot) noexcept {
   End(slot.coordinator);
+  End(slot.indexer);
   for (const WorkerSlot& worker : slot.workers) {
     End(worker.process);
   }

@@ -18,8 +18,18 @@ void WakeWorkers(DatabaseSlot& slot) noexcept;
 /// A commit created, changed or dropped an extension in this session's database.
 void WakeForExtension() noexcept;
 
+/// An operator asked for something in this session's database, by a commit.
+void WakeCoordinator() noexcept;
+
+/// Asks a process whether it lives.
+void Ask(ProcessSlot& process) noexcept;
+
 /// Sends SIGTERM to a process, and to all processes of a database. With the lock.
 void End(const ProcessSlot& process) noexcept;
 void EndProcesses(const DatabaseSlot& slot) noexcept;
+
+/// The same for a process that may have been stopped: it goes on, and ends. With the lock. SIGKILL
+/// is no way to end one that does not: the server would restart all of its processes.
+void EndStopped(ProcessSlot& process) noexcept;
 
 }  // namespace ai::worker

@@ -8,6 +8,7 @@
 #include "pg/settings.hpp"
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
+#include "worker/health.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
@@ -23,7 +24,7 @@ constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping 
 
 /// How this process is known in the database: its id, and the extension that gave it.
 struct Registration {
-  std::string lease;  // empty: the extension is not there for us
+  std::string lease;  // empty: the extension is not there for us, or we are not wanted any more
   Oid extension = InvalidOid;
 };
 
@@ -35,6 +36,9 @@ Registration RegisterProcess() {
                      arguments)
              .TextAt(0, 0)
              .value();
+    if (!Register(spi, id)) {
+      id.clear();
+    }
   });
   return {id, extension.oid};
 }
@@ -49,8 +53,9 @@ class Worker final {
   bool MayWork();
   void LookIfDue(std::uint32_t work_seen);
   void Turn();
-  void Beat();
+  void SendBeat();
   void BeatIfDue();
+  void Loop();
   void EndInOrder();
   milliseconds UntilNextTurn(std::uint32_t work_seen) const;
 
@@ -59,12 +64,15 @@ class Worker final {
   Registration registration_;
   std::uint32_t extension_changes_ = 0;  // that have been looked at
   Presence presence_ = Presence::kBusy;  // not known yet
+  bool updated_ = false;                 // the extension has another version than we
   Pipeline pipeline_;
   WaitFor wait_;
   Tally unreported_;
-  SteadyTime last_beat_ = clock_.Now();
+  SteadyTime next_beat_;  // the first is at once
   std::uint32_t work_looked_at_ = 0;
   SteadyTime next_look_ = {};
+  bool at_work_ = false;    // it has beaten once
+  bool dismissed_ = false;  // the coordinator has given this process up
   RecurringError beat_trouble_{"note that a worker process is alive"};
 };
 
@@ -75,6 +83,7 @@ bool Worker::MayWork() {
     const Extension extension = LookAtExtension();
     extension_changes_ = changes;
     const bool is_other = extension.oid != registration_.extension || !extension.FitsLibrary();
+    updated_ = extension.oid == registration_.extension && !extension.FitsLibrary();
     presence_ =
         extension.presence == Presence::kThere && is_other ? Presence::kGone : extension.presence;
   }
@@ -108,24 +117,16 @@ void Worker::Turn() {
   }
 }
 
-void Worker::Beat() {
+void Worker::SendBeat() {
   const Tally latest = pipeline_.TakeTally();
   unreported_.rows_done += latest.rows_done;
   unreported_.errors += latest.errors;
   if (!latest.last_error.empty()) {
     unreported_.last_error = latest.last_error;
   }
-  const bool has_error = !unreported_.last_error.empty();
-  const Extension extension = WithExtension([&](pg::Spi& spi) {
-    const pg::Argument arguments[] = {
-        {TEXTOID, pg::TextDatum(registration_.lease)},
-        {INT8OID, Int64GetDatum(unreported_.rows_done)},
-        {INT8OID, Int64GetDatum(unreported_.errors)},
-        {TEXTOID, has_error ? pg::TextDatum(unreported_.last_error) : Datum{0}, !has_error},
-    };
-    spi.Execute("SELECT ai._worker_heartbeat($1::uuid, $2, $3, $4)", arguments);
-  });
-  presence_ = extension.presence;
+  const BeatResult result = Beat({registration_.lease, unreported_, pipeline_.CountInHand()});
+  presence_ = result.extension;
+  dismissed_ = !result.is_known;
   if (presence_ == Presence::kThere) {
     unreported_ = {};
   }
@@ -133,12 +134,15 @@ void Worker::Beat() {
 
 /// If it cannot be done, the worker goes on: the work is worth more than its record.
 void Worker::BeatIfDue() {
-  if (clock_.Now() < last_beat_ + milliseconds(pg::settings.heartbeat_interval)) {
+  if (clock_.Now() < next_beat_) {
     return;
   }
-  last_beat_ = clock_.Now();
+  next_beat_ = clock_.Now() + milliseconds(pg::settings.heartbeat_interval);
   try {
-    Beat();
+    SendBeat();
+    if (!std::exchange(at_work_, true)) {
+      NotePhase(policy::Phase::kHealthy);
+    }
     beat_trouble_.WentWell();
   } catch (const std::exception& error) {
     beat_trouble_.Failed(error);
@@ -153,31 +157,46 @@ milliseconds Worker::UntilNextTurn(std::uint32_t work_seen) const {
   if (slot_.work != work_seen) {
     return milliseconds(0);
   }
-  const auto until_beat = last_beat_ + milliseconds(pg::settings.heartbeat_interval) - clock_.Now();
-  return std::clamp(std::chrono::ceil<milliseconds>(until_beat), milliseconds(0),
+  return std::clamp(std::chrono::ceil<milliseconds>(next_beat_ - clock_.Now()), milliseconds(0),
                     std::min(wait_.at_most, milliseconds(pg::settings.poll_interval)));
 }
 
+/// What cannot be done any more, the coordinator does.
 void Worker::EndInOrder() {
-  if (presence_ != Presence::kThere) {
+  NotePhase(policy::Phase::kStopping);
+  if (presence_ != Presence::kThere && !updated_) {
     return;
   }
   ShowActivity("giving back rows");
   AllowLastStatements();
-  try {
-    pipeline_.GiveBack();
-    Beat();
-  } catch (const std::exception& error) {
-    LogError("give back the rows of a worker process", error);
+  const auto survive = [](const char* what, const auto& step) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      LogError(what, error);
+    }
+  };
+  if (updated_) {
+    // Our functions may be other ones now. The tables of vectorizers are most likely as they were;
+    // if not, who comes next gives the rows back.
+    survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
+    return;
   }
+  survive("note that a worker process ends", [] { NoteStopping(); });
+  survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
+  survive("note that a worker process has ended", [this] {
+    SendBeat();
+    NoteStopped();
+  });
 }
 
-void Worker::Run() {
+void Worker::Loop() {
   const WaitReason idle("waiting for changes", "AiWorkerIdle");
   const WaitReason busy("waiting for a provider", "AiWorkerProvider");
   pg::TurnMemory memory("ai worker turn");
-  while (!EndRequested() && slot_.suspended == 0 && presence_ != Presence::kGone) {
+  while (!EndRequested() && !dismissed_ && slot_.suspended == 0 && presence_ != Presence::kGone) {
     const pg::TurnMemory::Turn turn(memory);
+    NoteTurn();
     const std::uint32_t work_seen = slot_.work;
     if (MayWork()) {
       LookIfDue(work_seen);
@@ -186,6 +205,17 @@ void Worker::Run() {
     }
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
     reason.Wait(UntilNextTurn(work_seen), wait_.fd);
+  }
+}
+
+/// SIGTERM cancels what is running: that is no error, wherever it was.
+void Worker::Run() {
+  try {
+    Loop();
+  } catch (...) {
+    if (!EndRequested()) {
+      throw;
+    }
   }
   EndInOrder();
 }
@@ -197,9 +227,10 @@ void PublishLease(WorkerSlot& slot, const std::string& lease) {
 }
 
 void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
-  Connect(slot.database, kTitle);
   Registration registration;
   try {
+    Connect(slot.database, kTitle);
+    ShowActivity("getting to work");
     registration = RegisterProcess();
   } catch (...) {
     if (!EndRequested()) {
@@ -221,6 +252,7 @@ void Work(Oid database) {
   if (!Occupy(mine.process, &slot->coordinator)) {
     return;
   }
+  SetComponent(ComponentName(MyNumber()).c_str());
   PublishLease(mine, "");
   if (slot->suspended == 0) {
     ConnectAndRun(*slot, mine);

@@ -35,6 +35,7 @@ sql('original', q{
 	SELECT ai.create_vectorizer('"App".part', name => 'part', loading => ai.loading_column('body'),
 		embedding => ai.embedding_local('m', 3));
 	SELECT ai.disable_vectorizer_schedule('part');
+	SELECT ai.pause_vectorizer('blog', '2999-01-01');
 	INSERT INTO "App".blog_embedding_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'a chunk', '[1,2,3]');
 	RESET ROLE;
 	UPDATE "App"."Blog queue" SET priority = 3 WHERE id = 2;
@@ -42,6 +43,8 @@ sql('original', q{
 	VALUES (2, now(), 0, 3, '2030-01-01', 'a0000000-0000-0000-0000-000000000001');
 	INSERT INTO "App"._vectorizer_q_failed_1 (id, step, error, class) VALUES (9, 'embedding', 'it broke', 'permanent');
 	INSERT INTO ai._vectorizer_errors (id, message, details) VALUES (1, 'it broke', '{"key": {"id": 9}}');
+	SELECT ai.pause_workers();
+	SELECT ai.register_worker('worker:outside:0');
 	SELECT ai._worker_progress(ai._worker_start('1', '5s'), 1, 10, NULL)});
 
 my %state = (
@@ -54,7 +57,10 @@ my %state = (
 	'errors'              => q{SELECT * FROM ai.vectorizer_errors},
 	'worker processes'    => q{SELECT * FROM ai.vectorizer_worker_process},
 	'progress'            => q{SELECT * FROM ai.vectorizer_worker_progress},
-	'status'              => q{SELECT * FROM ai.vectorizer_status ORDER BY id},
+	'pauses'              => q{SELECT kind, name, paused_at, paused_until, paused_by FROM ai.pauses ORDER BY 1, 2},
+	'status'              => q{SELECT id, name, source_table, target_table, view, embedding_column, pending_items, disabled,
+	                           failed_items, pending, running, retrying, failed, last_error, state, state_reason
+	                           FROM ai.vectorizer_status ORDER BY id},
 	'embeddings'          => q{SELECT chunk, embedding, id, title FROM "App".blog_embedding},
 	'triggers'            => q{SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger
 	                           WHERE tgname ~ '_vectorizer_src_trg' ORDER BY tgrelid::regclass::text, tgname},
@@ -70,6 +76,8 @@ sub check_restored
 {
 	my ($database, $how) = @_;
 	is(sql($database, $state{$_}), $original{$_}, "$how: $_") for sort keys %state;
+	# pg_upgrade takes all files along; the coordinator sees that those processes are gone.
+	is(sql($database, 'SELECT count(*) FROM ai.worker'), '0', "$how: workers are not in a dump") if $how ne 'upgraded';
 
 	sql($database, q{
 		SET ROLE app;

@@ -133,6 +133,7 @@ sql(q{CREATE TABLE src (id int PRIMARY KEY, body text);
 		embedding => ai.embedding_local('m', 3));
 	SELECT ai.disable_vectorizer_schedule('v')});
 set('ai.poll_interval', '1h');
+set('ai.worker_timeout', '1h');
 set('ai.heartbeat_interval', '1h');
 # They have read it when they wait again.
 my $reloaded = sql('SELECT pg_conf_load_time()');
@@ -147,6 +148,7 @@ sql(q{BEGIN; INSERT INTO src VALUES (2, 'b'); ROLLBACK; CREATE TABLE other (a in
 is( sql(qq{SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres'
 	AND backend_type = 'ai worker' AND state_change > '$before'}), '0', 'a rollback, or another table, does not');
 set('ai.poll_interval', '200ms');
+set('ai.worker_timeout', '30s');
 set('ai.heartbeat_interval', '200ms');
 
 # -- ends in order, and back again
@@ -207,7 +209,8 @@ sql(q{INSERT INTO ai._vectorizer_errors (id, message, recorded) SELECT 1, n::tex
 	INSERT INTO ai.vectorizer_worker_process (version, expected_heartbeat_interval, last_heartbeat)
 	VALUES ('old', '1s', now() - interval '8 days'), ('recent', '1s', now() - interval '6 days')});
 sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 1000)');
-ok($node->poll_query_until('postgres', q{SELECT count(*), min(message::int) FROM ai._vectorizer_errors}, '1000|501'),
+ok($node->poll_query_until('postgres', q{
+	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');
 is(sql(q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}),
 	'recent', 'processes that are gone for a week are forgotten');

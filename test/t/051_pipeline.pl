@@ -136,6 +136,28 @@ sends('chunked', q{UPDATE chunked SET body = 'eeeeeeee aaaa dddddddd' WHERE id =
 
 # -- how much at a time
 
+$engine->table('shared', processing => 'ai.processing_default(batch_size => 1, concurrency => 3)');
+$mock->reset;
+$mock->rules({ latency_ms => 20 });
+sends('shared', q{INSERT INTO shared SELECT n, 's ' || n FROM generate_series(1, 90) n}, 90, 'two workers');
+is($mock->stats->{most_in_flight}, 3, 'keep to the concurrency together');
+$mock->rules({ text => 'held', hang => 'before' });
+sql(q{INSERT INTO shared SELECT n, 'held ' || n FROM generate_series(101, 109) n});
+$mock->wait_for(hanging => 3) or die;
+my $aborted = $mock->stats->{aborted};
+sql("SELECT pg_terminate_backend($_, 5000)") foreach $engine->workers;
+ok($mock->wait_for(aborted => $aborted + 3, hanging => 3), 'workers that come after others have all of it again');
+is($mock->stats->{most_in_flight}, 3, 'and no more');
+$mock->rules;
+$mock->release;
+$engine->is_settled('shared', 'all are written');
+$engine->table('single', processing => 'ai.processing_default(batch_size => 10, concurrency => 1)');
+$mock->reset;
+$mock->rules({ text => 'bad', status => 400, latency_ms => 20 }, { latency_ms => 20 });
+sql(q{INSERT INTO single SELECT n, CASE WHEN n % 7 = 0 THEN 'bad ' ELSE 'good ' END || n FROM generate_series(1, 30) n});
+$engine->is_settled('single', 'one at a time', failed => 4, where => 's.id % 7 <> 0');
+is($mock->stats->{most_in_flight}, 1, 'also when requests are halved');
+$mock->rules;
 $engine->set('ai.workers' => 1);
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
 $engine->table('batched', processing => 'ai.processing_default(batch_size => 3)');

@@ -92,7 +92,7 @@ $mock->rules({ reply => 'wrong_dimensions', dimensions => 7 });
 my $before = $mock->stats->{requests};
 fill('garbled', 50);
 $mock->wait_for(requests => $before + 10) or die;
-sleep($long ? 20 : 0);
+sleep($long ? 60 : 0);
 is(sql('SELECT count(*) FROM garbled_embedding_store'), '0', 'vectors of other dimensions are not written');
 $mock->rules;
 $engine->is_settled('garbled', 'wrong dimensions for a while');
@@ -401,6 +401,8 @@ my @clients = map {
 } 1 .. 4;
 END { local $?; append_to_file($stop, '') if defined $stop && !-e $stop; }
 my $kills = $long ? 30 : 3;
+# Workers are not to wait longer after each of them.
+$engine->set('ai.restart_window' => '1s');
 foreach my $kill (1 .. $kills)
 {
 	sleep(0.3 + rand 1);

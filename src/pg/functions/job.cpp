@@ -4,6 +4,7 @@
 #include "core/text/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/settings.hpp"
 
 namespace {
 
@@ -41,6 +42,14 @@ AI_FUNCTION(ai_text_hash) {
   if (ai::utf8::Strip(text).empty()) {
     throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding",
                     "It is empty, or has nothing but white space.");
+  }
+  const std::size_t most = static_cast<std::size_t>(ai::pg::settings.max_text_size) << 10;
+  if (text.size() > most) {
+    throw ai::Error(ai::ErrorCode::kLimitExceeded,
+                    "the text has " + std::to_string(text.size()) +
+                        " bytes, more than ai.max_text_size (" +
+                        std::to_string(ai::pg::settings.max_text_size) + " kB)",
+                    {}, "Shorten it: a model reads some thousand words at most.");
   }
   static const ai::policy::TextHasher hasher;
   std::array<char, 2 * sizeof(ai::policy::ContentHash)> digits;

@@ -20,12 +20,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-# Options: conf (more settings), streaming (for standbys), mock (one that is there already).
+# Options: conf (more settings), streaming (for standbys), mock (one that is there already), install_path
+# (another installation of the server).
 sub new
 {
 	my ($class, $name, %options) = @_;
 	my $mock = $options{mock} // MockProvider->start;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, $options{install_path} ? (install_path => $options{install_path}) : ());
 	$node->init(allows_streaming => $options{streaming} // 0);
 	$node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'ai'

@@ -1,0 +1,310 @@
+-- The health of workers: a row for each component, written by the component itself and by the
+-- coordinator that looks after it.
+--
+--              ┌──────────────────── restarted ────────────────────┐
+--              ▼                                                   │
+--   (no row) ─▶ starting ─▶ healthy ─▶ stopping ─▶ (no row)        │
+--                  │           │          │                        │
+--                  └───────────┴──────────┴──────────▶ crashed ────┤
+--                                                        ▲         │
+--                                     ai.restart_worker  └─ failed ◀┘ too often
+--
+-- A worker that ends in order takes its row with it, so there are as many rows as there are workers
+-- wanted, and the coordinator's. The rows of components that are not wanted any more are removed.
+-- This is what is so now, not what somebody decided: it is in no dump.
+
+-- Rows are rewritten every few seconds: half of each page is left for that.
+CREATE TABLE ai.worker (
+    component     text PRIMARY KEY
+                  CHECK (component ~ '^(coordinator|worker:[a-z][a-z0-9_]*:[0-9]{1,9})$'),
+    last_seen     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    status        text NOT NULL
+                  CHECK (status IN ('starting', 'healthy', 'stopping', 'crashed', 'failed')),
+    pid           int4,
+    current_job   text,
+    details       jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(details) = 'object'),
+    restart_count int4 NOT NULL DEFAULT 0 CHECK (restart_count >= 0),
+    last_restart  timestamptz,
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 50);
+COMMENT ON TABLE ai.worker IS 'workers of this database and their coordinator, with their health';
+COMMENT ON COLUMN ai.worker.component IS
+    'coordinator, or worker:<kind>:<number>; those of the kind vectorizer are run by this server';
+COMMENT ON COLUMN ai.worker.last_seen IS 'last heartbeat';
+COMMENT ON COLUMN ai.worker.status IS 'starting, healthy, stopping, crashed or failed';
+COMMENT ON COLUMN ai.worker.pid IS 'its process, as long as there is one';
+COMMENT ON COLUMN ai.worker.current_job IS
+    'what it had most of at its last heartbeat, such as vectorizer/7; null if it was idle';
+COMMENT ON COLUMN ai.worker.details IS
+    'queue_type, paused, process (its id in ai.vectorizer_worker_process), rows and requests in '
+    'hand, error_message (why it crashed last), crashes (when, as seconds since 1970)';
+COMMENT ON COLUMN ai.worker.restart_count IS 'restarts after crashes, since a person restarted it';
+
+-- Who may do what. An outside worker is run by somebody else, and registers by itself; an operator
+-- is a person. An empty state is that of a component without a row.
+CREATE FUNCTION ai._worker_transitions(OUT actor text, OUT old_status text, OUT new_status text)
+    RETURNS SETOF record
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT a.actor, nullif(t.old_status, ''), nullif(t.new_status, '') FROM (VALUES
+        ('',         'starting', '{worker,outside,coordinator}'::text[]),
+        ('starting', 'starting', '{worker,outside,coordinator,operator}'),
+        ('starting', 'healthy',  '{worker,outside}'),
+        ('starting', 'stopping', '{worker,outside}'),
+        ('starting', 'crashed',  '{coordinator}'),
+        ('healthy',  'healthy',  '{worker,outside,operator}'),
+        ('healthy',  'stopping', '{worker,outside}'),
+        ('healthy',  'crashed',  '{coordinator}'),
+        ('stopping', 'stopping', '{worker,outside,operator}'),
+        ('stopping', 'crashed',  '{coordinator}'),
+        ('stopping', '',         '{worker,outside,coordinator}'),
+        ('crashed',  'crashed',  '{coordinator,operator}'),
+        ('crashed',  'starting', '{outside,coordinator}'),
+        ('crashed',  'failed',   '{coordinator}'),
+        ('crashed',  '',         '{outside,coordinator}'),
+        ('failed',   'failed',   '{coordinator}'),
+        ('failed',   'crashed',  '{operator}'),
+        ('failed',   '',         '{coordinator}')
+    ) AS t (old_status, new_status, actors), unnest(t.actors) AS a (actor)
+    $$;
+COMMENT ON FUNCTION ai._worker_transitions() IS
+    'the state machine of workers: who may take one from which state to which';
+
+-- What this process is cannot be forged in SQL: the library knows.
+CREATE FUNCTION ai._process_role() RETURNS text
+    LANGUAGE c STABLE STRICT
+    AS 'MODULE_PATHNAME', 'ai_process_role';
+COMMENT ON FUNCTION ai._process_role() IS
+    'the component that this process is; api inside a function of the extension, else null';
+
+CREATE FUNCTION ai._is_supervised(component text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT component ~ '^(coordinator|worker:vectorizer:.*)$'$$;
+COMMENT ON FUNCTION ai._is_supervised(text) IS 'whether this server runs a component itself';
+
+CREATE FUNCTION ai._worker_actors(component text) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT CASE
+        WHEN me = 'coordinator' AND component = me THEN '{coordinator,worker}'::text[]
+        WHEN me = 'coordinator' THEN '{coordinator}'
+        WHEN me = component THEN '{worker}'
+        WHEN me = 'api' AND ai._is_supervised(component) THEN '{operator}'
+        WHEN me = 'api' THEN '{outside}'
+        ELSE '{}' END
+    FROM ai._process_role() me
+    $$;
+COMMENT ON FUNCTION ai._worker_actors(text) IS
+    'as whom this process may write the row of a component';
+
+-- The one place where the state machine is enforced; nobody writes past it.
+CREATE FUNCTION ai._worker_guard() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    name text := CASE TG_OP WHEN 'DELETE' THEN OLD.component ELSE NEW.component END;
+    before text := CASE WHEN TG_OP <> 'INSERT' THEN OLD.status END;
+    after text := CASE WHEN TG_OP <> 'DELETE' THEN NEW.status END;
+    actors text[];
+    able text[];
+BEGIN
+    IF TG_OP = 'UPDATE' AND (OLD.status, NEW.status) = ('healthy', 'healthy')
+       AND ai._process_role() = OLD.component AND (NEW.component, NEW.created_at, NEW.restart_count)
+           = (OLD.component, OLD.created_at, OLD.restart_count)
+       AND NEW.last_restart IS NOT DISTINCT FROM OLD.last_restart THEN
+        RETURN NEW;  -- a heartbeat, as most of what comes here
+    END IF;
+    actors := ai._worker_actors(name);
+    SELECT array_agg(t.actor ORDER BY t.actor) INTO able FROM ai._worker_transitions() t
+    WHERE t.old_status IS NOT DISTINCT FROM before AND t.new_status IS NOT DISTINCT FROM after;
+    IF able IS NULL THEN
+        RAISE EXCEPTION 'worker "%" cannot go from % to %', name, coalesce(before, 'no row'),
+            coalesce(after, 'no row')
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'Next may be: ' || (
+                      SELECT string_agg(DISTINCT coalesce(t.new_status, 'no row'), ', ')
+                      FROM ai._worker_transitions() t
+                      WHERE t.old_status IS NOT DISTINCT FROM before) || '.';
+    ELSIF NOT able && actors THEN
+        RAISE EXCEPTION 'worker "%" may be taken from % to % only by: %', name,
+            coalesce(before, 'no row'), coalesce(after, 'no row'), array_to_string(able, ', ')
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'Use ai.restart_worker, ai.pause_worker or ai.resume_worker.';
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        RETURN OLD;
+    END IF;
+    IF TG_OP = 'UPDATE' AND (NEW.component, NEW.created_at) <> (OLD.component, OLD.created_at) THEN
+        RAISE EXCEPTION 'component and created_at of worker "%" cannot be changed', OLD.component
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    -- OLD is a row of nulls on INSERT.
+    IF (NEW.restart_count, NEW.last_restart)
+           IS DISTINCT FROM (coalesce(OLD.restart_count, 0), OLD.last_restart)
+       AND NOT (actors && '{coordinator}'
+                OR actors = '{operator}' AND NEW.restart_count = 0 AND NEW.last_restart IS NULL) THEN
+        RAISE EXCEPTION 'restarts of worker "%" are counted by the coordinator', name
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'ai.restart_worker sets them to zero.';
+    END IF;
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION ai._worker_guard() IS
+    'trigger: refuses what the state machine of workers does not allow, or not to this process';
+
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON ai.worker FOR EACH ROW
+    EXECUTE FUNCTION ai._worker_guard();
+
+-- What the processes do. A function that finds the row in another state than it expects changes
+-- nothing and returns false: the process has been given up, and ends.
+
+CREATE FUNCTION ai._worker_register(component text, pid int4, details jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    INSERT INTO ai.worker AS w (component, status, pid, details)
+    VALUES (component, 'starting', pid, details)
+    ON CONFLICT ON CONSTRAINT worker_pkey DO UPDATE
+    SET pid = excluded.pid, last_seen = clock_timestamp(), details = w.details || excluded.details
+    WHERE w.status = 'starting';
+    RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION ai._worker_register(text, int4, jsonb) IS
+    'notes the process of a component that is starting';
+
+CREATE FUNCTION ai._worker_beat(component text, pid int4, current_job text, details jsonb,
+        worker_id uuid, num_successes_since_last_heartbeat bigint,
+        num_errors_since_last_heartbeat bigint, error_message text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    PERFORM ai._worker_heartbeat(worker_id, num_successes_since_last_heartbeat,
+                                 num_errors_since_last_heartbeat, error_message);
+    UPDATE ai.worker w
+    SET status = 'healthy', last_seen = clock_timestamp(), current_job = _worker_beat.current_job,
+        details = w.details || _worker_beat.details || jsonb_build_object('paused',
+            ai._pause_left(_worker_beat.component, NULL) IS NOT NULL)
+    WHERE w.component = _worker_beat.component AND w.pid = _worker_beat.pid
+      AND w.status IN ('starting', 'healthy');
+    RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION ai._worker_beat(text, int4, text, jsonb, uuid, bigint, bigint, text) IS
+    'heartbeat of a worker, here and in ai.vectorizer_worker_process';
+
+CREATE FUNCTION ai._worker_stopping(component text, pid int4) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    UPDATE ai.worker w SET status = 'stopping', last_seen = clock_timestamp()
+    WHERE w.component = _worker_stopping.component AND w.pid = _worker_stopping.pid
+      AND w.status IN ('starting', 'healthy')
+    $$;
+COMMENT ON FUNCTION ai._worker_stopping(text, int4) IS 'notes that a component ends in order';
+
+CREATE FUNCTION ai._worker_stopped(component text, pid int4) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    DELETE FROM ai.worker w
+    WHERE w.component = _worker_stopped.component AND w.pid = _worker_stopped.pid
+      AND w.status = 'stopping'
+    $$;
+COMMENT ON FUNCTION ai._worker_stopped(text, int4) IS 'removes the row of a component that has ended';
+
+-- What the coordinator does.
+
+CREATE FUNCTION ai._worker_crashed(component text, why text, crashes jsonb, process_is_gone boolean,
+        failed boolean) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    UPDATE ai.worker w
+    SET status = 'crashed', current_job = NULL, pid = CASE WHEN NOT process_is_gone THEN w.pid END,
+        details = w.details || jsonb_build_object('error_message', why, 'crashes', crashes)
+    WHERE w.component = _worker_crashed.component AND w.status IN ('starting', 'healthy', 'stopping');
+    UPDATE ai.worker w SET status = 'failed'
+    WHERE w.component = _worker_crashed.component AND w.status = 'crashed' AND failed
+    $$;
+COMMENT ON FUNCTION ai._worker_crashed(text, text, jsonb, boolean, boolean) IS
+    'notes that a component has crashed, and whether it is not to be started again';
+
+CREATE FUNCTION ai._worker_gone(component text) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    UPDATE ai.worker w SET pid = NULL
+    WHERE w.component = _worker_gone.component AND w.status IN ('crashed', 'failed')
+    $$;
+COMMENT ON FUNCTION ai._worker_gone(text) IS
+    'notes that the process of a component that was taken for crashed has ended';
+
+-- A row that says healthy or stopping is that of a process that could not remove it.
+CREATE FUNCTION ai._worker_starting(component text, restarted boolean) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    UPDATE ai.worker w SET status = 'crashed'
+    WHERE w.component = _worker_starting.component AND w.status IN ('healthy', 'stopping');
+    INSERT INTO ai.worker AS w (component, status) VALUES (component, 'starting')
+    ON CONFLICT ON CONSTRAINT worker_pkey DO UPDATE
+    SET status = 'starting', pid = NULL, current_job = NULL, last_seen = clock_timestamp(),
+        details = w.details - 'restart', restart_count = w.restart_count + restarted::int4,
+        last_restart = CASE WHEN restarted THEN clock_timestamp() ELSE w.last_restart END
+    $$;
+COMMENT ON FUNCTION ai._worker_starting(text, boolean) IS
+    'notes that a component is being started, after a crash or not';
+
+CREATE FUNCTION ai._worker_forget(component text) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    UPDATE ai.worker w SET status = 'crashed'
+    WHERE w.component = _worker_forget.component AND w.status IN ('starting', 'healthy', 'stopping');
+    DELETE FROM ai.worker w WHERE w.component = _worker_forget.component
+    $$;
+COMMENT ON FUNCTION ai._worker_forget(text) IS 'removes a component that is not wanted any more';
+
+-- The heartbeat of the coordinator, and what it wants to know then: which outside workers are silent,
+-- and what the rows of its own workers say, where an operator may have asked for something.
+CREATE FUNCTION ai._coordinator_beat(coordinator_pid int4, worker_timeout interval,
+        OUT component text, OUT status text, OUT details jsonb, OUT is_silent boolean)
+    RETURNS SETOF record
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    UPDATE ai.worker w
+    SET status = 'healthy', last_seen = clock_timestamp(), pid = coordinator_pid,
+        details = w.details || '{"queue_type": "coordinator"}'::jsonb
+    WHERE w.component = 'coordinator' AND w.status IN ('starting', 'healthy');
+    PERFORM ai._take_samples(current_setting('ai.heartbeat_interval')::interval);
+    RETURN QUERY
+    UPDATE ai.worker w
+    SET status = 'crashed', current_job = NULL,
+        details = w.details || jsonb_build_object('error_message', 'no heartbeat')
+    WHERE NOT ai._is_supervised(w.component) AND w.status IN ('starting', 'healthy', 'stopping')
+      AND w.last_seen < clock_timestamp() - worker_timeout
+    RETURNING w.component, w.status, w.details, true;
+    RETURN QUERY
+    SELECT w.component, w.status, w.details, false FROM ai.worker w
+    WHERE ai._is_supervised(w.component);
+END
+$$;
+COMMENT ON FUNCTION ai._coordinator_beat(int4, interval) IS
+    'heartbeat of the coordinator: returns outside workers that are silent, and the server''s own';
+
+REVOKE ALL ON FUNCTION ai._worker_register(text, int4, jsonb),
+    ai._worker_beat(text, int4, text, jsonb, uuid, bigint, bigint, text),
+    ai._worker_stopping(text, int4), ai._worker_stopped(text, int4),
+    ai._worker_crashed(text, text, jsonb, boolean, boolean), ai._worker_gone(text),
+    ai._worker_starting(text, boolean), ai._worker_forget(text),
+    ai._coordinator_beat(int4, interval), ai._worker_guard(), ai._worker_actors(text) FROM PUBLIC;

@@ -1,0 +1,81 @@
+// Keeps the workers of a database running: starts them, sees when one dies or hangs, has it
+// replaced, and knows when to stop. What it knows is in ai.worker too, so that it outlives this
+// process.
+//
+// A death is charged to the vectorizer whose rows the process had, if it had rows of that one only;
+// else to the worker. Who is charged too often within ai.restart_window is set aside: a vectorizer
+// is paused, a worker has failed. A worker that went down with the server is charged nothing, since
+// anybody may be to blame for that; but if it happens again and again, workers are started later
+// and later.
+#pragma once
+
+#include "worker/child.hpp"
+#include "worker/health.hpp"
+#include "worker/housekeeping.hpp"
+
+namespace ai::worker {
+
+class Supervisor final {
+ public:
+  explicit Supervisor(DatabaseSlot& slot) : slot_(slot) {}
+
+  /// Takes over what an earlier coordinator left. Before anything else, once it has gone well.
+  void Begin();
+
+  /// Beats, looks at every worker, and does what is to be done.
+  void Turn(int wanted);
+
+  /// When to do that again at the latest.
+  SteadyTime NextTurn() const { return next_turn_; }
+
+  /// Whether processes have ended whose rows may be left; says so once.
+  bool HasLostRows() { return std::exchange(lost_rows_, false); }
+
+  /// The ids of the processes that live, as the text of a uuid[].
+  std::string LiveProcesses() const;
+
+  /// An operator wants another coordinator.
+  bool IsToEnd() const { return to_end_; }
+
+ private:
+  /// A worker as this process knows it.
+  struct Ward {
+    Child child;
+    bool ran = false;        // when it was last looked at
+    bool listed = false;     // it has a row in ai.worker
+    bool crashed = false;    // the next start is a restart
+    bool failed = false;     // there is no next start
+    bool condemned = false;  // taken for crashed, though its process is there
+    bool stuck_said = false;
+    SteadyTime condemned_at = {};
+    policy::CrashHistory crashes;
+  };
+
+  void BeatIfDue();
+  void TakeOver(const WorkerRecord& record);
+  void TakeNote(const WorkerRecord& record);
+  void KeepWorker(int number, bool wanted);
+  void Examine(int number);
+  void Condemn(int number, const char* why);
+  void Urge(int number);
+  void OnEnd(int number);
+  void OnCrash(int number, const std::string& why, bool process_is_gone);
+  bool IsExplained(const std::string& component, const std::string& process);
+  void Start(int number);
+  void NotLaterThan(SteadyTime when) { next_turn_ = std::min(next_turn_, when); }
+
+  DatabaseSlot& slot_;
+  SystemClock clock_;
+  SteadyTime now_;
+  SteadyTime next_turn_;
+  SteadyTime next_beat_;          // the first is at once
+  SteadyTime start_after_;        // nobody is started before
+  policy::CrashHistory crashes_;  // of the server, or of coordinators
+  std::uint32_t requests_seen_ = 0;
+  bool lost_rows_ = false;
+  bool to_end_ = false;
+  Ward wards_[kMaxWorkers];
+  FullServerNotice full_server_;
+};
+
+}  // namespace ai::worker
