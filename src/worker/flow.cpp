@@ -102,7 +102,7 @@ WaitFor Flow::NextWait() {
 void Flow::GiveBack() {
   transport().CancelAll();
   for (auto& [id, lane] : lanes_) {
-    if (lane.vectorizer == nullptr || lane.idle()) {
+    if (lane.vectorizer == nullptr || (lane.idle() && lane.strays.empty())) {
       continue;
     }
     try {

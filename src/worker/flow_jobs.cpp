@@ -54,7 +54,8 @@ void Flow::ForgetIdleJobs() {
   std::erase_if(groups_, [this](const auto& group) {
     const auto found = lanes_.find(group.second);
     const Lane& lane = found->second;
-    if (lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows || !lane.idle()) {
+    const bool has_more = lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows;
+    if (has_more || !lane.idle() || !lane.strays.empty()) {
       return false;
     }
     lanes_.erase(found);

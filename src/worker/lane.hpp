@@ -67,8 +67,7 @@ struct Lane {
   Usage usage;
 
   bool idle() const {
-    return unread.empty() && unsent.empty() && ready.empty() && in_flight == 0 && delayed == 0 &&
-           strays.empty();
+    return unread.empty() && unsent.empty() && ready.empty() && in_flight == 0 && delayed == 0;
   }
 };
 

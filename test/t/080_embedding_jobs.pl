@@ -281,7 +281,6 @@ $mock->release;
 
 my @twice = hang('killed', sub { create(numbered('killed', 5)), create(q{'killed for good'}, max_attempts => 1) });
 $engine->poll(q{SELECT count(*) = 6 FROM ai.embedding_jobs WHERE status = 'processing'});
-sql('CHECKPOINT');    # workers do not wait for the disk: a crash may undo a claim
 $mock->rules;
 my $logged = -s $node->logfile;
 kill 'KILL', ($engine->workers)[0, 1];
@@ -293,6 +292,15 @@ is( sql(q{SELECT input_text, attempts FROM ai.embedding_jobs WHERE input_text IN
 	"killed 1|2\nkilled for good|1", 'the attempt is charged');
 is(sql(q{SELECT step, class FROM ai.embedding_job_failures}), 'worker|reclaimed', 'and told');
 $mock->release;
+
+# -- paused
+
+forget();
+sql(q{SELECT ai.pause_workers()});
+($id) = create(q{'paused'});
+is(sql("SELECT status FROM ai.wait_for_embedding_job('$id', '500 ms')"), 'pending', 'workers that are paused take no jobs');
+sql(q{SELECT ai.resume_workers()});
+is(ended($id), 'completed', 'and go on when they are resumed');
 
 # -- told by NOTIFY
 

@@ -3,13 +3,14 @@
 //
 // BENCH_ROWS     rows of the comparison with a bare client (100,000)
 // BENCH_MANY     rows of the long queue (1,000,000)
-// BENCH_PARTS    which parts: any of compare, latency, growth, idle (all)
+// BENCH_PARTS    which parts: any of compare, jobs, latency, growth, idle (all)
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "bench/bench.hpp"
 #include "bench/engine/bare_client.hpp"
+#include "bench/engine/jobs.hpp"
 #include "bench/engine/process.hpp"
 #include "bench/engine/vectorizer.hpp"
 #include "unit/http_mock.hpp"
@@ -125,6 +126,33 @@ void CompareWithOneByOne(Report& report, Database& database, MockProvider& mock,
   report.AtLeast("50 ms: vectorizer to one row at a time", rate / alone, "times", 20);
 }
 
+/// Embedding jobs and the vectorizer in turns, with a provider that answers at once.
+void CompareJobs(Report& report, Database& database, MockProvider& mock,
+                 MeasuredVectorizer& vectorizer) {
+  const std::size_t rows = FromEnvironment("BENCH_ROWS", 100'000);
+  const long worker = WorkerProcess(database);
+  ai::bench::MeasuredJobs jobs(database, mock.Url("/v1"), kDimensions);
+  SetLatency(mock, 0);
+  std::vector<double> of_rows;
+  std::vector<double> of_jobs;
+  std::vector<double> processor;
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    vectorizer.Fill(rows);
+    database.Run("CHECKPOINT");
+    of_rows.push_back(vectorizer.Run());
+    vectorizer.Disable();
+    database.Run("CHECKPOINT");
+    const double before = ProcessSeconds(worker);
+    of_jobs.push_back(jobs.Run(rows));
+    processor.push_back(ProcessSeconds(worker) - before);
+  }
+  const auto count = static_cast<double>(rows);
+  report.AtLeast("jobs", count / Median(of_jobs), "jobs/s", 0);
+  report.AtLeast("jobs: worker, processor", Median(processor) / count * 1e6, "us/job", 0);
+  report.AtLeast("jobs to rows of a vectorizer", Median(of_rows) / Median(of_jobs), "times", 0.6);
+  database.Run("TRUNCATE ai.embedding_jobs");
+}
+
 /// From the commit of a row to the arrival of its request at the provider: that is more than until
 /// it is claimed.
 void MeasureLatency(Report& report, MockProvider& mock, MeasuredVectorizer& vectorizer) {
@@ -234,6 +262,9 @@ int main() {
       CompareWithBare(report, database, mock, vectorizer, 0);
       const double rate = CompareWithBare(report, database, mock, vectorizer, 50);
       CompareWithOneByOne(report, database, mock, rate);
+    }
+    if (Wanted("jobs")) {
+      CompareJobs(report, database, mock, vectorizer);
     }
     if (Wanted("latency")) {
       MeasureLatency(report, mock, vectorizer);
