@@ -55,7 +55,7 @@ void Flow::ForgetIdleJobs() {
     const auto found = lanes_.find(group.second);
     const Lane& lane = found->second;
     const bool has_more = lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows;
-    if (has_more || !lane.idle() || !lane.strays.empty()) {
+    if (has_more || !lane.idle() || !lane.strays.empty() || isolated_ == &lane) {
       return false;
     }
     lanes_.erase(found);
