@@ -243,8 +243,8 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
       }
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
-      const RowPtr row[] = {std::make_shared<Row>(
-          Row{.place = read.place, .jobs = {{read.job, read.place}}})};
+      const RowPtr row[] = {
+          std::make_shared<Row>(Row{.place = read.place, .jobs = {{read.job, read.place}}})};
       lane.vectorizer->GiveUp(lane, lease(), row, read.problem.empty() ? "chunking" : "loading",
                               failure);
     }

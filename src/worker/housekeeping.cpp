@@ -107,25 +107,32 @@ std::int64_t PruneJobs() {
   return removed;
 }
 
-}  // namespace
-
-std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
-  std::vector<Reclaimed> all;
-  Survive("look for rows of worker processes that are gone", [&] {
-    for (const std::int32_t vectorizer : ListVectorizers()) {
-      Survive("give back the rows of worker processes that are gone",
-              [&] { ReclaimRows(vectorizer, live, dead, all); });
-    }
+void BlameJobs() {
+  std::int64_t set_aside = 0;
+  Survive("note that embedding jobs ended a worker", [&] {
+    WithExtension([&](pg::Spi& spi) {
+      const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.restart_limit)},
+                                        {INT4OID, Int32GetDatum(pg::settings.restart_window)}};
+      set_aside = DatumGetInt64(
+          *spi.Execute("SELECT ai._embedding_jobs_blame($1, $2 * interval '1 millisecond')",
+                       arguments)
+               .At(0, 0));
+    });
   });
-  Survive("give back the jobs of worker processes that are gone",
-          [&] { ReclaimJobs(live, dead, all); });
-  return all;
+  if (set_aside > 0) {
+    pg::Call([&] {
+      ereport(
+          LOG,
+          errmsg("ai: embedding jobs have ended too many workers: %lld that may be such are set "
+                 "aside",
+                 static_cast<long long>(set_aside)),
+          errdetail("They are tried again after ai.restart_window."),
+          errhint("See ai.embedding_job_failures."));
+    });
+  }
 }
 
 void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
-  if (reclaimed.vectorizer == 0) {
-    return;  // the job to blame is found by itself, and there is nothing else to set aside
-  }
   bool paused = false;
   Survive("note that the rows of a vectorizer ended a worker", [&] {
     WithExtension([&](pg::Spi& spi) {
@@ -149,6 +156,29 @@ void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
               errdetail("It goes on after ai.restart_window."),
               errhint("See ai.vectorizer_errors; ai.resume_vectorizer lets it go on sooner."));
     });
+  }
+}
+
+}  // namespace
+
+std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
+  std::vector<Reclaimed> all;
+  Survive("look for rows of worker processes that are gone", [&] {
+    for (const std::int32_t vectorizer : ListVectorizers()) {
+      Survive("give back the rows of worker processes that are gone",
+              [&] { ReclaimRows(vectorizer, live, dead, all); });
+    }
+  });
+  Survive("give back the jobs of worker processes that are gone",
+          [&] { ReclaimJobs(live, dead, all); });
+  return all;
+}
+
+void Blame(const Reclaimed& reclaimed, const std::string& component) {
+  if (reclaimed.vectorizer == 0) {
+    BlameJobs();
+  } else {
+    BlameVectorizer(reclaimed, component);
   }
 }
 

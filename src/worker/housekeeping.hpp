@@ -20,9 +20,9 @@ struct Reclaimed {
 /// died by themselves. Both are ids of worker processes, as the text of a uuid[].
 std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
 
-/// Charges the death of a worker's process to the vectorizer whose rows it had, if it had such; one
-/// that causes too many is paused, which is logged.
-void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component);
+/// Charges the death of a worker's process to what it had. A vectorizer that causes too many is
+/// paused, jobs that may are set aside for as long; both is logged.
+void Blame(const Reclaimed& reclaimed, const std::string& component);
 
 /// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
 /// each time.

@@ -164,7 +164,7 @@ SELECT count(*) FROM ai.embedding_job_failures;
 -- How it is going.
 SELECT status, priority, count, round(avg_time_ms) AS avg_time_ms, newest >= oldest AS ordered
 FROM ai.embedding_job_health;
-SELECT jobs_completed, round(avg_time_ms) AS avg_time_ms, failures FROM ai.embedding_worker_performance ORDER BY 1;
+SELECT jobs_completed, round(avg_time) AS avg_time, failures FROM ai.embedding_worker_performance ORDER BY 1;
 RESET ROLE;
 
 -- What must be true of each row.

@@ -283,7 +283,8 @@ my @twice = hang('killed', sub { create(numbered('killed', 5)), create(q{'killed
 $engine->poll(q{SELECT count(*) = 6 FROM ai.embedding_jobs WHERE status = 'processing'});
 $mock->rules;
 my $logged = -s $node->logfile;
-kill 'KILL', ($engine->workers)[0, 1];
+sql('CHECKPOINT');    # workers do not wait for the disk: a crash may undo a claim
+kill 'KILL', $engine->workers;
 $engine->poll(q{SELECT count(*) = 0 FROM ai.embedding_jobs WHERE status = 'processing' AND input_text LIKE 'killed%'});
 $node->wait_for_log(qr/worker process [-0-9a-f]+ is gone: of the embedding jobs that it had taken/, $logged);
 is(ended($twice[0]), 'completed', 'the jobs of a worker that died are done by others');
@@ -293,9 +294,43 @@ is( sql(q{SELECT input_text, attempts FROM ai.embedding_jobs WHERE input_text IN
 is(sql(q{SELECT step, class FROM ai.embedding_job_failures}), 'worker|reclaimed', 'and told');
 $mock->release;
 
-# -- paused
+# -- a job that ends its worker
 
 forget();
+sql(q{CREATE FUNCTION border_end(text) RETURNS void LANGUAGE c STRICT AS '$libdir/ai_border';
+	CREATE FUNCTION end_worker() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN IF NEW.status = 'completed' AND NEW.input_text LIKE '%kills' THEN PERFORM public.border_end('fatal'); END IF; RETURN NEW; END $$;
+	CREATE TRIGGER kills BEFORE UPDATE ON ai.embedding_jobs FOR EACH ROW EXECUTE FUNCTION end_worker()});
+my $crashes = q{SELECT count(*) FROM ai.worker, jsonb_array_elements(details -> 'crashes')};
+my $blamed = sql($crashes);
+my @deadly = create(q{(SELECT array_agg(n || CASE n WHEN 33 THEN ' kills' ELSE ' lives' END ORDER BY n) FROM generate_series(1, 150) n)},
+	max_attempts => 100);
+is(ended($deadly[32]), 'failed', 'a job among others that ends its worker');
+is( sql(q{SELECT j.input_text, f.class, f.attempts, f.error_message FROM ai.embedding_job_failures f JOIN ai.embedding_jobs j ON j.id = f.job_id}),
+	'33 kills|reclaimed|3|worker processes end unexpectedly when they have it, the last one had nothing else', 'is found after three deaths');
+ok($engine->poll(q{SELECT count(*) = 149 FROM ai.embedding_jobs WHERE status = 'completed'}), 'the others are completed');
+is(sql($crashes), $blamed, 'no worker is blamed');
+is(sql("SELECT ai.cancel_embedding_job('$deadly[32]')"), 't', 'it is let go');
+
+# Many of them: they are set aside for a while, and others go on.
+$engine->set('ai.restart_limit' => 2);
+$logged = -s $node->logfile;
+create(q{(SELECT array_agg(n || ' kills') FROM generate_series(1, 20) n)}, max_attempts => 100);
+$node->wait_for_log(qr/embedding jobs have ended too many workers: \d+ that may be such are set aside/, $logged);
+is(sql(q{SELECT count(*) > 10 FROM ai.embedding_jobs WHERE status = 'retrying' AND crashes > 0 AND retry_at > now() + interval '1 min'}), 't',
+	'jobs that end workers again and again are set aside');
+is(ended(create(q{'another'})), 'completed', 'others go on');
+sql('DROP TRIGGER kills ON ai.embedding_jobs');
+$engine->set('ai.restart_limit' => 5);
+
+# -- paused, or its provider is
+
+forget();
+sql(q{SELECT ai.pause_provider(endpoint) FROM ai.provider});
+($id) = create(q{'not asked'});
+is(sql("SELECT status FROM ai.wait_for_embedding_job('$id', '500 ms')"), 'pending', 'a provider that is paused is not asked');
+sql(q{SELECT ai.resume_provider(endpoint) FROM ai.provider});
+is(ended($id), 'completed', 'until it is resumed');
 sql(q{SELECT ai.pause_workers()});
 ($id) = create(q{'paused'});
 is(sql("SELECT status FROM ai.wait_for_embedding_job('$id', '500 ms')"), 'pending', 'workers that are paused take no jobs');

@@ -1,5 +1,5 @@
 -- Embedding jobs: single texts that are embedded without a table of the user's own. A role sees its
--- own jobs, and makes and changes them through the functions of 81-embedding-job-api.sql; workers
+-- own jobs, and makes and changes them through the functions of 68-embedding-job-api.sql; workers
 -- claim them (src/worker/job_source.cpp).
 --
 --   pending ──claim──▶ processing ──▶ completed
@@ -104,6 +104,9 @@ CREATE INDEX embedding_jobs_pending ON ai.embedding_jobs
     (created_by, config_key, priority DESC, created_at) WHERE status = 'pending';
 CREATE INDEX embedding_jobs_retrying ON ai.embedding_jobs
     (created_by, config_key, crashes, retry_at) WHERE status = 'retrying';
+-- What workers have, by when they took it.
+CREATE INDEX embedding_jobs_processing ON ai.embedding_jobs
+    (started_at) WHERE status = 'processing';
 -- The same text, at work or done: first the one at work, then the newest.
 CREATE INDEX embedding_jobs_text ON ai.embedding_jobs
     (text_hash, config_key, created_by, status, embedded_at DESC)

@@ -50,6 +50,26 @@ COMMENT ON FUNCTION ai._look_for_jobs(boolean) IS
     'pending, when the next one is to be tried again, and if asked when the next of those that a '
     'process has died with';
 
+-- In PL/pgSQL for the plan again; each status has its index.
+CREATE FUNCTION ai._embedding_job_configs(role oid) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT c.config FROM ai._look_for_jobs(true) g, LATERAL (
+        SELECT j.embedding_config AS config FROM ai.embedding_jobs j
+        WHERE j.created_by = g.created_by AND j.config_key = g.config_key AND j.status = 'pending'
+        UNION ALL
+        SELECT j.embedding_config FROM ai.embedding_jobs j
+        WHERE j.created_by = g.created_by AND j.config_key = g.config_key AND j.status = 'retrying'
+        LIMIT 1) c
+    WHERE pg_has_role(role, g.created_by, 'USAGE');
+END
+$$;
+COMMENT ON FUNCTION ai._embedding_job_configs(oid) IS
+    'configurations of the jobs that wait, of a role and of those it is a member of';
+
 -- The jobs of worker processes that are gone; dead are those that died by themselves. The attempt was
 -- charged when it began. As rows of vectorizers (ai._vectorizer_reclaim), jobs that a process died with
 -- come in small groups next time, and alone when that one dies too; one that was alone with a process
@@ -95,6 +115,32 @@ CREATE FUNCTION ai._embedding_jobs_reclaim(live uuid[], lock_timeout interval,
 COMMENT ON FUNCTION ai._embedding_jobs_reclaim(uuid[], interval, uuid[]) IS
     'gives back the jobs of worker processes that are gone; a row for each of these processes';
 
+-- A process died with jobs and nothing else. When jobs were to blame too often, the others that a process
+-- has died with are left alone for a while; those that nothing is held against go on.
+CREATE FUNCTION ai._embedding_jobs_blame(most int4, span interval) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    jobs bigint;
+BEGIN
+    IF most > (SELECT count(DISTINCT f.worker_id) FROM ai.embedding_job_failures f
+               WHERE f.class = 'reclaimed' AND f.failed_at > now() - span) THEN
+        RETURN 0;
+    END IF;
+    UPDATE ai.embedding_jobs j SET retry_at = now() + span
+    WHERE j.id = ANY (ARRAY(
+        SELECT s.id FROM ai.embedding_jobs s
+        WHERE s.status = 'retrying' AND s.crashes > 0 AND s.retry_at <= now()
+        FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS jobs = ROW_COUNT;
+    RETURN jobs;
+END
+$$;
+COMMENT ON FUNCTION ai._embedding_jobs_blame(int4, interval) IS
+    'sets jobs aside that a process has died with, if such jobs have ended so many of them within that '
+    'time; returns how many';
+
 -- Some at a time, so that nobody waits for it.
 CREATE FUNCTION ai._embedding_jobs_prune(retention interval, most int4) RETURNS bigint
     LANGUAGE sql
@@ -133,5 +179,6 @@ COMMENT ON FUNCTION ai._embedding_job_count(oid, text, bigint, bigint, bigint, b
 
 REVOKE ALL ON FUNCTION ai._look_for_jobs(boolean),
     ai._embedding_jobs_reclaim(uuid[], interval, uuid[]),
+    ai._embedding_job_configs(oid), ai._embedding_jobs_blame(int4, interval),
     ai._embedding_jobs_prune(interval, int4),
     ai._embedding_job_count(oid, text, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;

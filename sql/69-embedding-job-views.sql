@@ -12,13 +12,14 @@ COMMENT ON VIEW ai.embedding_job_health IS
 
 CREATE VIEW ai.embedding_worker_performance WITH (security_invoker) AS
     SELECT j.worker_id, count(*) FILTER (WHERE j.status = 'completed') AS jobs_completed,
-        avg(j.processing_time_ms) AS avg_time_ms,
+        avg(j.processing_time_ms) AS avg_time,
         count(*) FILTER (WHERE j.status = 'failed') AS failures
     FROM ai.embedding_jobs j
     WHERE j.completed_at > now() - interval '24 hours' AND j.worker_id IS NOT NULL
       AND j.status IN ('completed', 'failed')
     GROUP BY j.worker_id;
 COMMENT ON VIEW ai.embedding_worker_performance IS
-    'embedding jobs that each worker process ended in the last 24 hours';
+    'embedding jobs that each worker process ended in the last 24 hours, and their average time in '
+    'milliseconds';
 
 GRANT SELECT ON ai.embedding_job_health, ai.embedding_worker_performance TO PUBLIC;
