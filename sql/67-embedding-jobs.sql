@@ -104,13 +104,11 @@ CREATE INDEX embedding_jobs_pending ON ai.embedding_jobs
     (created_by, config_key, priority DESC, created_at) WHERE status = 'pending';
 CREATE INDEX embedding_jobs_retrying ON ai.embedding_jobs
     (created_by, config_key, crashes, retry_at) WHERE status = 'retrying';
--- What workers have, by when they took it.
+-- What workers have, and the same text that one has; then the same text that is done, the newest first.
 CREATE INDEX embedding_jobs_processing ON ai.embedding_jobs
-    (started_at) WHERE status = 'processing';
--- The same text, at work or done: first the one at work, then the newest.
-CREATE INDEX embedding_jobs_text ON ai.embedding_jobs
-    (text_hash, config_key, created_by, status, embedded_at DESC)
-    WHERE status IN ('processing', 'completed');
+    (text_hash) WHERE status = 'processing';
+CREATE INDEX embedding_jobs_completed ON ai.embedding_jobs
+    (text_hash, config_key, created_by, embedded_at DESC) WHERE status = 'completed';
 -- What is removed in time.
 CREATE INDEX embedding_jobs_ended ON ai.embedding_jobs
     (completed_at) WHERE status IN ('completed', 'cancelled');
@@ -170,12 +168,13 @@ SELECT pg_catalog.pg_extension_config_dump('ai.embedding_job_failures',
 SELECT pg_catalog.pg_extension_config_dump('ai.embedding_job_usage',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = created_by)');
 
-CREATE FUNCTION ai._embedding_job_tell(channel text, id uuid, status ai.job_status) RETURNS void
+CREATE FUNCTION ai._embedding_job_tell(channel text, id uuid, status ai.job_status) RETURNS uuid
     LANGUAGE sql STRICT
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT pg_notify(channel, json_build_object('id', id, 'status', status)::text)
+    SELECT pg_notify(channel, json_build_object('id', id, 'status', status)::text);
+    SELECT id
     $$;
 COMMENT ON FUNCTION ai._embedding_job_tell(text, uuid, ai.job_status) IS
-    'tells those who listen on a channel that a job has ended; no channel, no word';
+    'tells those who listen on a channel that a job has ended, and returns its id; no channel, no word';
 REVOKE ALL ON FUNCTION ai._embedding_job_tell(text, uuid, ai.job_status) FROM PUBLIC;

@@ -59,7 +59,7 @@ COMMENT ON FUNCTION ai._oldest_reused() IS 'vectors that are older than this are
 -- could hand its vectors to others.
 --
 -- The plan is made once, perhaps while the table is empty: the lookup is by index, whatever the planner
--- thinks then.
+-- thinks then. Nested loops keep the order of the texts, so no sort is needed for it.
 CREATE FUNCTION ai._create_embedding_job(caller oid, input_texts text[], embedding jsonb,
         priority ai.job_priority, max_attempts int4, metadata jsonb, notify_channel text)
     RETURNS SETOF uuid
@@ -73,33 +73,30 @@ CREATE FUNCTION ai._create_embedding_job(caller oid, input_texts text[], embeddi
     AS $$
 DECLARE
     config jsonb := ai._validate_embedding(ai._config_object(embedding));
+    model text := config ->> 'model';
     key uuid := ai._text_hash(config::text);
     oldest timestamptz := ai._oldest_reused();
 BEGIN
     PERFORM ai._embedding_job_check(input_texts, priority, max_attempts, notify_channel);
     RETURN QUERY
-    WITH made AS (
-        INSERT INTO ai.embedding_jobs AS n (status, priority, embedding_model, embedding_config,
-            config_key, input_text, text_hash, max_attempts, completed_at, embedding_vector,
-            embedding_dimensions, embedded_at, reused_from, metadata, notify_channel, created_by)
-        SELECT CASE WHEN d.id IS NULL THEN 'pending'::ai.job_status ELSE 'completed' END,
-            _create_embedding_job.priority, config ->> 'model', config, key, t.input_text, t.hash,
-            _create_embedding_job.max_attempts, CASE WHEN d.id IS NOT NULL THEN now() END,
-            d.embedding_vector, d.embedding_dimensions, d.embedded_at, d.id,
-            _create_embedding_job.metadata, _create_embedding_job.notify_channel, caller
-        FROM (SELECT i.input_text, i.place, ai._text_hash(i.input_text) AS hash
-              FROM unnest(input_texts) WITH ORDINALITY AS i (input_text, place) OFFSET 0) t
-        LEFT JOIN LATERAL (
-            SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
-            FROM ai.embedding_jobs j
-            WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
-              AND j.status = 'completed'
-            ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
-        ORDER BY t.place
-        RETURNING n.id, n.status, n.notify_channel
-    )
-    SELECT m.id FROM made m, LATERAL (SELECT CASE WHEN m.status = 'completed' THEN
-        ai._embedding_job_tell(m.notify_channel, m.id, m.status) END) told;
+    INSERT INTO ai.embedding_jobs AS n (status, priority, embedding_model, embedding_config,
+        config_key, input_text, text_hash, max_attempts, completed_at, embedding_vector,
+        embedding_dimensions, embedded_at, reused_from, metadata, notify_channel, created_by)
+    SELECT CASE WHEN d.id IS NULL THEN 'pending'::ai.job_status ELSE 'completed' END,
+        _create_embedding_job.priority, model, config, key, t.input_text, t.hash,
+        _create_embedding_job.max_attempts, CASE WHEN d.id IS NOT NULL THEN now() END,
+        d.embedding_vector, d.embedding_dimensions, d.embedded_at, d.id,
+        _create_embedding_job.metadata, _create_embedding_job.notify_channel, caller
+    FROM (SELECT i.input_text, ai._text_hash(i.input_text) AS hash
+          FROM unnest(input_texts) AS i (input_text) OFFSET 0) t
+    LEFT JOIN LATERAL (
+        SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
+        FROM ai.embedding_jobs j
+        WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
+          AND j.status = 'completed'
+        ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
+    RETURNING CASE WHEN n.status = 'completed' AND n.notify_channel IS NOT NULL
+              THEN ai._embedding_job_tell(n.notify_channel, n.id, n.status) ELSE n.id END;
     PERFORM ai._vectorizer_notify();
 END
 $$;

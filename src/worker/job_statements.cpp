@@ -26,13 +26,15 @@ constexpr const char* kSuspects =
 // text, so that the planner does not look for it in an index: the way to j is its place.
 constexpr const char* kClaim =
     "WITH next AS MATERIALIZED (SELECT j.ctid AS place, k.* FROM ai.embedding_jobs j "
+    "LEFT JOIN LATERAL (SELECT true AS is_at_work FROM ai.embedding_jobs d "
+    "WHERE d.created_by = $1 AND d.config_key = $2 AND d.text_hash = j.text_hash "
+    "AND d.status = 'processing' LIMIT 1) w ON true "
     "LEFT JOIN LATERAL (SELECT d.status AS known, d.id, d.embedding_vector, "
     "d.embedding_dimensions, d.embedded_at FROM ai.embedding_jobs d WHERE d.created_by = $1 "
-    "AND d.config_key = $2 AND d.text_hash = j.text_hash AND d.status IN "
-    "('processing', 'completed') ORDER BY d.status, d.embedded_at DESC LIMIT 1) k ON "
-    "k.known = 'processing' OR k.embedded_at > $6 "
+    "AND d.config_key = $2 AND d.text_hash = j.text_hash AND d.status = 'completed' "
+    "ORDER BY d.embedded_at DESC LIMIT 1) k ON k.embedded_at > $6 "
     "WHERE j.created_by = $1 AND j.config_key = $2 AND j.status = 'pending' "
-    "AND k.known IS DISTINCT FROM 'processing' "
+    "AND w.is_at_work IS NULL "
     "ORDER BY j.priority DESC, j.created_at LIMIT $3 %s), "
     "taken AS (UPDATE ai.embedding_jobs j SET status = coalesce(n.known, 'processing'), "
     "started_at = now(), worker_id = $4, worker_version = $5, attempts = j.attempts + 1, "
@@ -45,7 +47,7 @@ constexpr const char* kClaim =
     "j.created_at, j.notify_channel) "
     "SELECT t.place, t.id, t.status = 'completed', CASE WHEN t.status = 'completed' THEN "
     "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END, "
-    "ai._priority_number(t.priority) FROM taken t ORDER BY t.priority DESC, t.created_at, t.place";
+    "t.priority::text FROM taken t ORDER BY t.priority DESC, t.created_at, t.place";
 
 constexpr const char* kRead =
     "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
@@ -60,7 +62,7 @@ constexpr const char* kStore =
     "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = $6, "
     "embedded_at = $6, embedding_vector = m.embedding, "
     "embedding_dimensions = $5, error_message = NULL, processing_time_ms = "
-    "extract(epoch FROM $6 - j.started_at)::float8 * 1000 "
+    "date_part('epoch', $6 - j.started_at) * 1000 "
     "FROM (SELECT k.place, c.embedding FROM (SELECT unnest($1) AS id, unnest($2) AS place, "
     "unnest($3) AS embedding) c, LATERAL (SELECT k.ctid AS place FROM ai.embedding_jobs k "
     "WHERE k.ctid = c.place AND k.id = c.id AND k.status = 'processing' AND k.worker_id = $4 "
@@ -89,7 +91,7 @@ constexpr const char* kFail =
     "ended AS (UPDATE ai.embedding_jobs j SET error_message = $4, "
     "status = CASE WHEN h.over THEN 'failed'::ai.job_status ELSE 'retrying' END, "
     "completed_at = CASE WHEN h.over THEN now() END, processing_time_ms = "
-    "extract(epoch FROM clock_timestamp() - j.started_at)::float8 * 1000, "
+    "date_part('epoch', clock_timestamp() - j.started_at) * 1000, "
     "retry_at = CASE WHEN NOT h.over THEN now() + "
     "least($3 * power(2, least(j.attempts - 1, 20)), interval '5 minutes') END "
     "FROM held h WHERE j.id = h.id RETURNING j.*), "
