@@ -168,6 +168,12 @@ foreach my $how (sort keys %end)
 	release();
 }
 $mock->rules;
+($id) = hang('equal', sub { create(q{'equal'}) }, status => 400);
+my ($next, $unlike) = create(q{ARRAY['equal', 'unlike']});
+is(ended($unlike), 'completed', 'one text waits for an equal one, another does not');
+release();
+is(ended($id), 'failed', 'that one is given up');
+is(sql("SELECT status FROM ai.wait_for_embedding_job('$next', '20 s')"), 'completed', 'and the one that waited is done at once');
 ($id) = hang('waited for', sub { create(q{'waited for in vain'}) });
 $waiter->query_until(qr/begun/, "\\echo begun\nSELECT status FROM ai.wait_for_embedding_job('$id', '1 h');\n");
 $engine->poll("SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $pid");
