@@ -12,8 +12,8 @@ class MeasuredJobs {
  public:
   MeasuredJobs(Database& database, const std::string& base_url, std::size_t dimensions);
 
-  /// So many jobs, of texts as those of a measured vectorizer; what was there before is gone. Returns
-  /// the seconds from the commit until all are done.
+  /// So many jobs, of texts as those of a measured vectorizer; what was there before is gone.
+  /// Returns the seconds from the commit until all are done.
   double Run(std::size_t jobs);
 
  private:
