@@ -73,6 +73,9 @@ DECLARE
     result bigint;
     plan json;
 BEGIN
+    IF NOT ai._vectorizer_has_queue(v) THEN
+        RETURN NULL;
+    END IF;
     PERFORM ai._vectorizer_flush_pending();
     EXECUTE format(
         'SELECT count(*) FROM (SELECT DISTINCT %s FROM (%s%s) e) r',
@@ -89,7 +92,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_count_pending(ai.vectorizer, boolean) IS
-    'number of rows in the queue of a vectorizer, those in flight included';
+    'number of rows in the queue of a vectorizer, those in flight included; null if it was dropped';
 
 CREATE FUNCTION ai._vectorizer_queue_pending(caller oid, vectorizer_id int4, exact_count boolean)
     RETURNS bigint
@@ -141,7 +144,9 @@ DECLARE
     result bigint;
 BEGIN
     PERFORM ai._vectorizer_require_visible(caller, v);
-    EXECUTE format('SELECT count(*) FROM %s', ai._qualified_name(v.failed)) INTO result;
+    IF ai._vectorizer_has_queue(v) THEN
+        EXECUTE format('SELECT count(*) FROM %s', ai._qualified_name(v.failed)) INTO result;
+    END IF;
     RETURN result;
 END
 $$;

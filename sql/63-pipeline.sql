@@ -190,7 +190,7 @@ CREATE FUNCTION ai._key_as_jsonb(v ai.vectorizer, relation text) RETURNS text
                k ->> 'attname', relation, k ->> 'queue_column'), ', '
         ORDER BY (k ->> 'pknum')::int) || ')'
     FROM jsonb_array_elements(v.source_pk) k
-    JOIN pg_attribute a ON a.attrelid = v.queue AND a.attname = k ->> 'queue_column'
+    LEFT JOIN pg_attribute a ON a.attrelid = v.queue AND a.attname = k ->> 'queue_column'
     $$;
 COMMENT ON FUNCTION ai._key_as_jsonb(ai.vectorizer, text) IS
     'expression for the key of a row of the queue, or of the tables of work and of failed rows';
@@ -267,8 +267,8 @@ DECLARE
     last_pages CONSTANT bigint := 8;
     start bigint;
 BEGIN
-    EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
-                   ai._qualified_name(v.queue), ai._qualified_name(v.work));
+    EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
+                   ai._qualified_name(v.work), ai._qualified_name(v.failed));
     start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
     whole := whole OR start <= 0;
     EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
@@ -277,8 +277,12 @@ BEGIN
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
     INTO first_change, next_retry, next_suspect
     USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
-EXCEPTION WHEN lock_not_available OR undefined_table THEN
-    whole := true;
+EXCEPTION
+    WHEN lock_not_available THEN
+        whole := true;
+    WHEN undefined_table THEN
+        whole := true;
+        PERFORM ai._vectorizer_set_aside(v.id);
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean) IS

@@ -87,13 +87,7 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
         {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
         {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
-    spi.Execute(
-        "WITH recorded AS (INSERT INTO ai._vectorizer_errors (id, message, details) "
-        "SELECT v.id, $2, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-        "'step', $3, 'class', $4, 'hint', $6)) "
-        "FROM ai.vectorizer v WHERE v.id = $1 RETURNING id) "
-        "SELECT ai._worker_progress($5::uuid, r.id, 0, $2) FROM recorded r",
-        arguments);
+    spi.Execute("SELECT ai._record_error($5::uuid, $1, $2, $3, $4, $6)", arguments);
   }
   transaction.Commit();
 }

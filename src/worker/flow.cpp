@@ -161,7 +161,14 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
-    RecordError(lane.id, lease_, step, failure);
+    try {
+      RecordError(lane.id, lease_, step, failure);
+    } catch (const pg::Error& error) {
+      if (pg::EndsProcess(error)) {
+        throw;
+      }
+      lane.last_error.clear();  // somebody is just dropping it, or it is told the next time
+    }
   }
 }
 

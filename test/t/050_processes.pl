@@ -101,6 +101,7 @@ is( sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker'
 is( sql(q{SELECT application_name, query FROM pg_stat_activity
 	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}),
 	'ai coordinator|looking after workers', 'the coordinator looks after them');
+like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres waiting for changes/, 'and so does ps');
 my $in_transaction = sql(q{
 	CREATE TEMP TABLE seen (n bigint);
 	DO $$ BEGIN
@@ -154,7 +155,12 @@ set('ai.heartbeat_interval', '200ms');
 # -- ends in order, and back again
 
 my $pid = pid_of('ai worker', 'postgres');
+set('ai.heartbeat_interval', '1h');
+ok($node->poll_query_until('postgres', "SHOW ai.heartbeat_interval", '1h'), 'no heartbeat for a while');
+$before = sql('SELECT clock_timestamp()');
 is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, 1000)"), 't', 'a worker ends in a second');
+is(sql("SELECT count(*) FROM ai.vectorizer_worker_process WHERE last_heartbeat > '$before' AND started < '$before'"), '1', 'with a last heartbeat');
+set('ai.heartbeat_interval', '200ms');
 replaced('ai worker', $pid, 'postgres', 'and is replaced');
 served('postgres', 'so that there are two again');
 $pid = pid_of('ai worker', 'postgres');
