@@ -74,7 +74,8 @@ void Supervisor::TakeOver(const WorkerRecord& record) {
     ward.condemned_at = now_;
   } else if (ward.failed) {
     LogFailed(record.component);
-  } else if (!ward.crashed) {
+  } else if (!ward.crashed && record.status != "starting") {
+    // One that had not come to work yet may have ended in order, without a word.
     MarkCrashed(record.component, {"it ended with the server", ward.crashes});
     ward.crashed = true;
   }

@@ -78,7 +78,17 @@ my ($created, $pid) = split /\|/, sql(q{SELECT created_at, pid FROM ai.worker WH
 sql("SELECT pg_terminate_backend($pid, 5000)");
 ok($engine->poll(qq{SELECT created_at > '$created' AND restart_count = 0 FROM ai.worker WHERE component = 'worker:vectorizer:0'}),
 	'one that ends in order takes its row with it, and is counted from zero');
+all_well('and another takes its place');
+
+# One that has not come to work yet ends with the server, too.
+my $in_the_way = $node->background_psql('postgres', on_error_stop => 0);
+$in_the_way->query_safe('BEGIN; LOCK TABLE ai.vectorizer_worker_process IN EXCLUSIVE MODE');
+sql(q{SELECT pg_terminate_backend(pid) FROM ai.worker WHERE component = 'worker:vectorizer:0'});
+ok($engine->poll(q{SELECT count(*) = 1 FROM ai.worker w WHERE w.component = 'worker:vectorizer:0' AND w.status = 'starting'
+	AND EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted AND l.relation = 'ai.vectorizer_worker_process'::regclass)}),
+	'one is kept from coming to work');
 $node->restart;
+eval { $in_the_way->quit };
 all_well('after a restart of the server');
 is(sql('SELECT max(restart_count) FROM ai.worker'), '0', 'which is no crash');
 
