@@ -255,6 +255,26 @@ all_well('no worker has failed');
 cmp_ok(sql('SELECT sum(restart_count) FROM ai.worker'), '>=', 3, 'though they were restarted');
 is(sql(q{SELECT count(*) FROM ai.worker WHERE jsonb_array_length(details -> 'crashes') > 0}), '0', 'and none of it counts against them');
 
+# Two that end at the same time, each with a row of its own.
+$engine->set('ai.restart_limit' => 1000, 'ai.worker_timeout' => '60s');
+killing('pair', 'fatal', 'max_attempts => 100');
+my (undef, $first) = hang('kills', q{INSERT INTO pair VALUES (1, 'one kills')});
+kill STOP => $first;
+sql(q{INSERT INTO pair VALUES (2, 'two kills')});
+$mock->wait_for(hanging => 2) or die;
+my $coordinator = pid_of('coordinator');
+kill STOP => $coordinator;
+my $pids = sql(q{SELECT array_agg(pid) FROM ai.worker WHERE component LIKE 'worker:%'});
+kill CONT => $first;
+release();
+ok($engine->poll("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ANY ('$pids')"), 'two workers end while nobody looks');
+kill CONT => $coordinator;
+$engine->is_settled('pair', 'both rows are found and set aside', failed => 2, where => 'false');
+cmp_ok(deaths('pair'), '>=', 5, 'after three deaths each, the second perhaps together');
+is(sql(q{SELECT count(*) FROM ai.worker WHERE jsonb_array_length(details -> 'crashes') > 0}), '0', 'which count against no worker');
+all_well('they are back');
+$engine->set('ai.worker_timeout' => '2s');
+
 # A vectorizer with too many of them is set aside itself, and the workers are there for the others.
 killing('deadly', 'fatal', 'max_attempts => 100');
 $engine->set('ai.restart_limit' => 3);
