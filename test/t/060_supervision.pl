@@ -244,6 +244,7 @@ sub deaths { my ($table) = @_; return sql("SELECT count(*) FROM ai.vectorizer_er
 $engine->table('bystander');
 killing('fatal', 'fatal', 'max_attempts => 100');
 sql(q{INSERT INTO fatal SELECT n, n || CASE n WHEN 333 THEN ' kills' ELSE ' lives' END FROM generate_series(1, 1000) n});
+$engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'fatal' AND details ->> 'class' = 'crash'}) or die;
 sql(q{INSERT INTO bystander SELECT n, 'bystander ' || n FROM generate_series(1, 100) n});
 $engine->is_settled('fatal', 'a row among a thousand that ends its worker', failed => 1, where => 's.id <> 333');
 is( sql(q{SELECT key ->> 'id', status, attempts, last_error FROM ai.jobs('fatal')}),
