@@ -64,6 +64,7 @@ demo-stop:
 	@'$(ROOT)/scripts/demo' stop
 
 test: setup
+	@'$(ROOT)/scripts/setup' monitoring
 	@'$(ROOT)/scripts/test' unit regress tap
 
 unit:
@@ -76,6 +77,7 @@ check-tap:
 	@'$(ROOT)/scripts/test' tap
 
 check-sanitizers: setup
+	@'$(ROOT)/scripts/setup' monitoring
 	@SANITIZE=address,undefined '$(ROOT)/scripts/test' regress tap
 
 check-vectors:
@@ -89,7 +91,7 @@ bench:
 
 # Long versions of tests that make test runs too; the seed that is printed repeats a run.
 chaos:
-	@AI_CHAOS=1 TESTS='052_faults' '$(ROOT)/scripts/test' tap
+	@AI_CHAOS=1 TESTS='052_faults 062_providers' '$(ROOT)/scripts/test' tap
 
 fuzz:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run

@@ -22,7 +22,8 @@ BEGIN
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', routine, to_user);
     END LOOP;
-    EXECUTE format('GRANT SELECT ON ai.vectorizer_status, ai.vectorizer_errors TO %I', to_user);
+    EXECUTE format('GRANT SELECT ON ai.vectorizer_status, ai.vectorizer_errors, '
+                   'ai.provider_status TO %I', to_user);
     IF admin THEN
         EXECUTE format('GRANT SELECT ON ai.vectorizer, ai._vectorizer_errors TO %I', to_user);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ai.vectorizer_worker_process, '

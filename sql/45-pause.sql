@@ -32,19 +32,24 @@ CREATE TRIGGER restore BEFORE INSERT ON ai._vectorizer_pause FOR EACH ROW
     WHEN (NOT current_setting('check_function_bodies')::boolean)
     EXECUTE FUNCTION ai._restore_row('vectorizer_id');
 
--- By the clock of now, not of the transaction: the end of a pause may come while one is open.
+-- By the clock of now, not of the transaction: the end of a pause may come while one is open. In
+-- PL/pgSQL because a worker calls it often, and so plans it once.
 CREATE FUNCTION ai._pause_left(component text, vectorizer_id int4) RETURNS float8
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT max(coalesce(extract(epoch FROM p.paused_until - clock_timestamp()) * 1000, 'infinity'))
-    FROM (SELECT w.paused_until FROM ai._worker_pause w
-          WHERE w.component = ANY (ARRAY['*', _pause_left.component])
-          UNION ALL
-          SELECT v.paused_until FROM ai._vectorizer_pause v
-          WHERE v.vectorizer_id = _pause_left.vectorizer_id) p
-    WHERE coalesce(p.paused_until, 'infinity') > clock_timestamp()
-    $$;
+BEGIN
+    RETURN (
+        SELECT max(coalesce(extract(epoch FROM p.paused_until - clock_timestamp()) * 1000,
+                            'infinity'))
+        FROM (SELECT w.paused_until FROM ai._worker_pause w
+              WHERE w.component = ANY (ARRAY['*', _pause_left.component])
+              UNION ALL
+              SELECT v.paused_until FROM ai._vectorizer_pause v
+              WHERE v.vectorizer_id = _pause_left.vectorizer_id) p
+        WHERE coalesce(p.paused_until, 'infinity') > clock_timestamp());
+END
+$$;
 COMMENT ON FUNCTION ai._pause_left(text, int4) IS
     'for how many milliseconds a worker may take no rows of a vectorizer; null if it may, infinity '
     'if somebody has to resume it';

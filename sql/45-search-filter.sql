@@ -185,6 +185,9 @@ DECLARE
     part record;
     parts text[] := '{}';
 BEGIN
+    IF filter IS NULL THEN
+        RETURN NULL;
+    END IF;
     IF jsonb_typeof(filter) <> 'object' THEN
         RAISE EXCEPTION 'a filter must be a jsonb object, not %', filter
             USING ERRCODE = 'invalid_parameter_value',
@@ -211,4 +214,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._filter_condition(regclass, jsonb) IS
-    'condition on a source, named s, that a filter stands for';
+    'condition on a source, named s, that a filter stands for; null for none';

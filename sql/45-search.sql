@@ -109,7 +109,7 @@ BEGIN
         IF group_by_row AND candidates < k * plan.oversampling * 8 THEN
             candidates := candidates * 8;
         ELSE
-            plan := ai.search_plan(plan.vectorizer_id, filter, group_by_row, true);
+            plan := ai.search_plan(plan.vectorizer_id, NULL, filter, group_by_row, true);
         END IF;
     END LOOP;
     RETURN hits;
@@ -128,11 +128,8 @@ DECLARE
     hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, filter, group_by_row);
-    IF query IS NOT NULL THEN
-        hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
-                                group_by_row);
-    END IF;
+    plan := ai.search_plan(vectorizer, query, filter, group_by_row);
+    hits := ai._search_hits(plan, plan.query_vector, k, filter, group_by_row);
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;
@@ -149,11 +146,8 @@ DECLARE
     hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, filter, group_by_row);
-    IF query IS NOT NULL THEN
-        hits := ai._search_hits(plan, ai.vectorizer_embed(plan.vectorizer_id, query), k, filter,
-                                group_by_row);
-    END IF;
+    plan := ai.search_plan(vectorizer, query, filter, group_by_row);
+    hits := ai._search_hits(plan, plan.query_vector, k, filter, group_by_row);
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;
@@ -170,7 +164,7 @@ DECLARE
     hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, filter, group_by_row);
+    plan := ai.search_plan(vectorizer, NULL, filter, group_by_row);
     hits := ai._search_hits(plan, query, k, filter, group_by_row);
     RETURN QUERY SELECT * FROM unnest(hits);
 END
@@ -188,7 +182,7 @@ DECLARE
     hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, filter, group_by_row);
+    plan := ai.search_plan(vectorizer, NULL, filter, group_by_row);
     hits := ai._search_hits(plan, query, k, filter, group_by_row);
     RETURN QUERY SELECT * FROM unnest(hits);
 END

@@ -21,6 +21,7 @@ CREATE TYPE ai._hybrid_statement AS (
     statement     text,
     approximate   boolean,
     oversampling  int4,
+    query_vector  vector,
     language      regconfig
 );
 COMMENT ON TYPE ai._hybrid_statement IS
@@ -45,13 +46,49 @@ COMMENT ON FUNCTION ai._hybrid_ranked(text, text, text) IS
     'a query that ranks the hits of another one, in an order, one for each group';
 
 -- Short texts often fit the words equally well: the nearer one is better then.
-CREATE FUNCTION ai._hybrid_make_statement(caller oid, v ai.vectorizer, filter jsonb,
+CREATE FUNCTION ai._hybrid_text_hits(part ai._search_parts, words text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN format(
+        'SELECT %s, %s AS chunk, %s AS distance, ts_rank_cd(%s, $4, 1) AS relevance '
+        'FROM %s %s %4$s @@ $4 ORDER BY relevance DESC, distance LIMIT $2', part.columns,
+        part.chunk, part.distance, words, part.relations,
+        coalesce(part.condition || ' AND', 'WHERE'));
+END
+$$;
+COMMENT ON FUNCTION ai._hybrid_text_hits(ai._search_parts, text) IS
+    'a query for the $2 chunks whose words fit the query $4 best';
+
+CREATE FUNCTION ai._hybrid_fused(part ai._search_parts, by_vector text, by_words text,
+                                 same text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN format(
+        'WITH v AS MATERIALIZED (%s), t AS MATERIALIZED (%s) SELECT %s AS key, h.chunk_seq, '
+        'h.chunk, h.distance, h.score, h.embedding_uuid, h.vector_rank, h.text_rank '
+        'FROM (SELECT %s, v.rank AS vector_rank, t.rank AS text_rank, '
+        'coalesce($5 / ($7 + v.rank), 0) + coalesce($6 / ($7 + t.rank), 0) AS score '
+        'FROM v FULL JOIN t ON %s) h WHERE %s ORDER BY h.score DESC, h.distance LIMIT $3',
+        by_vector, by_words, part.key_as_jsonb,
+        (SELECT string_agg(format('coalesce(v.%1$s, t.%1$s) AS %1$s', c), ', ')
+         FROM unnest(part.key_names || '{chunk_seq,chunk,distance,embedding_uuid}'::text[]) c),
+        same, concat_ws(' AND ', 'h.score > 0', part.last_condition));
+END
+$$;
+COMMENT ON FUNCTION ai._hybrid_fused(ai._search_parts, text, text, text) IS
+    'a query that fuses the ranks of two others, given when two of their rows are the same';
+
+CREATE FUNCTION ai._hybrid_make_statement(caller oid, v ai.vectorizer, query text, filter jsonb,
         group_by_row boolean, language regconfig, exact boolean) RETURNS ai._hybrid_statement
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    part record := ai._search_parts(caller, v, nullif(filter, '{}'), true);
+    part ai._search_parts := ai._search_parts(caller, v, filter, exact, true);
     kept record := ai._search_text_column(coalesce(v.target, v.source),
                                           ai._vectorizer_text_column(v), language);
     words text := coalesce(
@@ -61,85 +98,73 @@ DECLARE
     group_by text := CASE WHEN grouped THEN array_to_string(part.key_names, ', ') END;
     result ai._hybrid_statement;
 BEGIN
+    result.statement := ai._hybrid_fused(part,
+        ai._hybrid_ranked(ai._search_candidates(part, grouped), 'distance', group_by),
+        ai._hybrid_ranked(ai._hybrid_text_hits(part, words), 'relevance DESC, distance', group_by),
+        CASE WHEN v.target IS NOT NULL AND NOT grouped THEN 'v.embedding_uuid = t.embedding_uuid'
+        ELSE (SELECT string_agg(format('v.%1$s %2$s t.%1$s', k.name, k.equals), ' AND ')
+              FROM unnest(part.key_names, part.key_equals) AS k (name, equals)) END);
     result.vectorizer_id := v.id;
     result.dimensions := v.config #>> '{embedding,dimensions}';
-    result.approximate := NOT coalesce(exact, false) AND ai._search_is_approximate(v);
+    result.approximate := part.approximate;
     result.oversampling := part.oversampling * CASE WHEN grouped THEN 4 ELSE 1 END;
     result.language := kept.language;
-    result.statement := format(
-        'WITH v AS MATERIALIZED (%s), t AS MATERIALIZED (%s) SELECT %s AS key, h.chunk_seq, '
-        'h.chunk, h.distance, h.score, h.embedding_uuid, h.vector_rank, h.text_rank '
-        'FROM (SELECT %s, v.rank AS vector_rank, t.rank AS text_rank, '
-        'coalesce($5 / ($7 + v.rank), 0) + coalesce($6 / ($7 + t.rank), 0) AS score '
-        'FROM v FULL JOIN t ON %s) h WHERE %s ORDER BY h.score DESC, h.distance LIMIT $3',
-        ai._hybrid_ranked(ai._search_candidates(part, result.approximate, grouped), 'distance',
-                          group_by),
-        ai._hybrid_ranked(format(
-            'SELECT %s, %s AS chunk, %s AS distance, ts_rank_cd(%s, $4, 1) AS relevance '
-            'FROM %s %s %4$s @@ $4 ORDER BY relevance DESC, distance LIMIT $2', part.columns,
-            part.chunk, part.distance, words, part.relations,
-            coalesce(part.condition || ' AND', 'WHERE')), 'relevance DESC, distance', group_by),
-        part.key_as_jsonb,
-        (SELECT string_agg(format('coalesce(v.%1$s, t.%1$s) AS %1$s', c), ', ')
-         FROM unnest(part.key_names || '{chunk_seq,chunk,distance,embedding_uuid}'::text[]) c),
-        CASE WHEN grouped OR v.target IS NULL THEN
-            (SELECT string_agg(format('v.%1$s %2$s t.%1$s', k.name, k.equals), ' AND ')
-             FROM unnest(part.key_names, part.key_equals) AS k (name, equals))
-        ELSE 'v.embedding_uuid = t.embedding_uuid' END,
-        concat_ws(' AND ', 'h.score > 0', part.last_condition));
+    result.query_vector := ai._search_embed(v, query);
     RETURN result;
 END
 $$;
 COMMENT ON FUNCTION
-    ai._hybrid_make_statement(oid, ai.vectorizer, jsonb, boolean, regconfig, boolean) IS
-    'the statement of a hybrid search, for the role that called it';
+    ai._hybrid_make_statement(oid, ai.vectorizer, text, jsonb, boolean, regconfig, boolean) IS
+    'the statement of a hybrid search, for the role that called it, and the embedding of its query';
 
-CREATE FUNCTION ai._hybrid_search_plan(caller oid, vectorizer int4, filter jsonb,
+CREATE FUNCTION ai._hybrid_search_plan(caller oid, vectorizer int4, query text, filter jsonb,
         group_by_row boolean, language regconfig, exact boolean) RETURNS ai._hybrid_statement
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    RETURN ai._hybrid_make_statement(caller, ai._vectorizer_get(vectorizer), filter, group_by_row,
-                                     language, exact);
+    RETURN ai._hybrid_make_statement(caller, ai._vectorizer_get(vectorizer), query, filter,
+                                     group_by_row, language, exact);
 END
 $$;
-COMMENT ON FUNCTION ai._hybrid_search_plan(oid, int4, jsonb, boolean, regconfig, boolean) IS
+COMMENT ON FUNCTION
+    ai._hybrid_search_plan(oid, int4, text, jsonb, boolean, regconfig, boolean) IS
     'what ai.hybrid_search_plan does, for the role that called it';
 
-CREATE FUNCTION ai._hybrid_search_plan(caller oid, vectorizer text, filter jsonb,
+CREATE FUNCTION ai._hybrid_search_plan(caller oid, vectorizer text, query text, filter jsonb,
         group_by_row boolean, language regconfig, exact boolean) RETURNS ai._hybrid_statement
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    RETURN ai._hybrid_make_statement(caller, ai._vectorizer_get(vectorizer), filter, group_by_row,
-                                     language, exact);
+    RETURN ai._hybrid_make_statement(caller, ai._vectorizer_get(vectorizer), query, filter,
+                                     group_by_row, language, exact);
 END
 $$;
-COMMENT ON FUNCTION ai._hybrid_search_plan(oid, text, jsonb, boolean, regconfig, boolean) IS
+COMMENT ON FUNCTION
+    ai._hybrid_search_plan(oid, text, text, jsonb, boolean, regconfig, boolean) IS
     'what ai.hybrid_search_plan does, for the role that called it';
 
 REVOKE ALL ON FUNCTION
-    ai._hybrid_make_statement(oid, ai.vectorizer, jsonb, boolean, regconfig, boolean),
-    ai._hybrid_search_plan(oid, int4, jsonb, boolean, regconfig, boolean),
-    ai._hybrid_search_plan(oid, text, jsonb, boolean, regconfig, boolean) FROM PUBLIC;
+    ai._hybrid_make_statement(oid, ai.vectorizer, text, jsonb, boolean, regconfig, boolean),
+    ai._hybrid_search_plan(oid, int4, text, jsonb, boolean, regconfig, boolean),
+    ai._hybrid_search_plan(oid, text, text, jsonb, boolean, regconfig, boolean) FROM PUBLIC;
 
-CREATE FUNCTION ai.hybrid_search_plan(vectorizer int4, filter jsonb DEFAULT NULL,
-        group_by_row boolean DEFAULT false, language regconfig DEFAULT NULL,
-        exact boolean DEFAULT false) RETURNS ai._hybrid_statement
+CREATE FUNCTION ai.hybrid_search_plan(vectorizer int4, query text DEFAULT NULL,
+        filter jsonb DEFAULT NULL, group_by_row boolean DEFAULT false,
+        language regconfig DEFAULT NULL, exact boolean DEFAULT false) RETURNS ai._hybrid_statement
     LANGUAGE c STABLE
     AS 'MODULE_PATHNAME', 'ai_call_as_owner';
-COMMENT ON FUNCTION ai.hybrid_search_plan(int4, jsonb, boolean, regconfig, boolean) IS
-    'the statement that ai.hybrid_search runs, to look at its plan';
+COMMENT ON FUNCTION ai.hybrid_search_plan(int4, text, jsonb, boolean, regconfig, boolean) IS
+    'the statement that ai.hybrid_search runs, and the embedding of the query if there is one';
 
-CREATE FUNCTION ai.hybrid_search_plan(vectorizer text, filter jsonb DEFAULT NULL,
-        group_by_row boolean DEFAULT false, language regconfig DEFAULT NULL,
-        exact boolean DEFAULT false) RETURNS ai._hybrid_statement
+CREATE FUNCTION ai.hybrid_search_plan(vectorizer text, query text DEFAULT NULL,
+        filter jsonb DEFAULT NULL, group_by_row boolean DEFAULT false,
+        language regconfig DEFAULT NULL, exact boolean DEFAULT false) RETURNS ai._hybrid_statement
     LANGUAGE c STABLE
     AS 'MODULE_PATHNAME', 'ai_call_as_owner';
-COMMENT ON FUNCTION ai.hybrid_search_plan(text, jsonb, boolean, regconfig, boolean) IS
-    'the statement that ai.hybrid_search runs, to look at its plan';
+COMMENT ON FUNCTION ai.hybrid_search_plan(text, text, jsonb, boolean, regconfig, boolean) IS
+    'the statement that ai.hybrid_search runs, and the embedding of the query if there is one';
 
 -- As in a web search: all words, unless there is an "or" between them; "quoted phrases"; no -word.
 -- To match any word is to put an "or" between them, if the query has no such operators itself.
@@ -202,6 +227,9 @@ DECLARE
     words tsquery := ai._hybrid_words(plan.language, query, match);
     settings jsonb;
 BEGIN
+    IF query IS NULL THEN
+        RETURN hits;
+    END IF;
     PERFORM ai._search_check_dimensions(query_vector, plan.dimensions);
     LOOP
         settings := ai._search_settings(candidates);
@@ -209,8 +237,8 @@ BEGIN
         INTO hits USING query_vector, candidates, k, words, vector_weight, text_weight, rrf_k;
         PERFORM ai._search_restore_settings(settings);
         EXIT WHEN cardinality(hits) = k OR NOT plan.approximate;
-        plan := ai.hybrid_search_plan(plan.vectorizer_id, filter, group_by_row, plan.language,
-                                      true);
+        plan := ai.hybrid_search_plan(plan.vectorizer_id, NULL, filter, group_by_row,
+                                      plan.language, true);
     END LOOP;
     RETURN hits;
 END
@@ -232,12 +260,10 @@ DECLARE
     hits ai.hybrid_hit[];
 BEGIN
     PERFORM ai._search_check_k(k), ai._hybrid_check(match, vector_weight, text_weight, rrf_k);
-    plan := ai.hybrid_search_plan(vectorizer, filter, group_by_row, language);
-    IF query IS NOT NULL THEN
-        hits := ai._hybrid_hits(plan, query, coalesce(query_vector,
-            ai.vectorizer_embed(plan.vectorizer_id, query)), k, filter, group_by_row, match,
-            vector_weight, text_weight, rrf_k);
-    END IF;
+    plan := ai.hybrid_search_plan(vectorizer, CASE WHEN query_vector IS NULL THEN query END, filter,
+                                  group_by_row, language);
+    hits := ai._hybrid_hits(plan, query, coalesce(query_vector, plan.query_vector), k, filter,
+                            group_by_row, match, vector_weight, text_weight, rrf_k);
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;
@@ -259,12 +285,10 @@ DECLARE
     hits ai.hybrid_hit[];
 BEGIN
     PERFORM ai._search_check_k(k), ai._hybrid_check(match, vector_weight, text_weight, rrf_k);
-    plan := ai.hybrid_search_plan(vectorizer, filter, group_by_row, language);
-    IF query IS NOT NULL THEN
-        hits := ai._hybrid_hits(plan, query, coalesce(query_vector,
-            ai.vectorizer_embed(plan.vectorizer_id, query)), k, filter, group_by_row, match,
-            vector_weight, text_weight, rrf_k);
-    END IF;
+    plan := ai.hybrid_search_plan(vectorizer, CASE WHEN query_vector IS NULL THEN query END, filter,
+                                  group_by_row, language);
+    hits := ai._hybrid_hits(plan, query, coalesce(query_vector, plan.query_vector), k, filter,
+                            group_by_row, match, vector_weight, text_weight, rrf_k);
     RETURN QUERY SELECT * FROM unnest(hits);
 END
 $$;

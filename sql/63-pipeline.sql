@@ -215,7 +215,8 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
         'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'done', format(
             'WITH gone AS (DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
-            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT FROM gone', work,
+            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT '
+            'extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
             ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),
@@ -253,13 +254,13 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
     'all statements that a worker runs for a vectorizer, by their names';
 
 -- What a vectorizer has to do: the first change in the queue, when the next row is to be tried again,
--- and when the next of those that a process has died with. Changes are added at the end of the queue,
+-- and if asked when the next of those that a process has died with. Changes are added at the end of the queue,
 -- and until the next vacuum what was taken from its start has to be stepped over; so a look is at its
 -- last pages only, unless it is to be whole.
 -- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
 -- looked at the next time.
-CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, OUT first_change tid,
-        OUT next_retry timestamptz, OUT next_suspect timestamptz)
+CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
+        OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -271,9 +272,14 @@ BEGIN
                    ai._qualified_name(v.work), ai._qualified_name(v.failed));
     start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
     whole := whole OR start <= 0;
+    IF start = -last_pages AND pg_relation_size(v.work) = 0 THEN
+        RETURN;  -- as new, or after a vacuum: there is nothing to do, and no query needed to see that
+    END IF;
     EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
                    '(SELECT min(w.retry_at) FROM %2$s w WHERE w.lease IS NULL AND w.crashes = 0), '
-                   '(SELECT min(w.retry_at) FROM %2$s w WHERE w.lease IS NULL AND w.crashes > 0)',
+                   || CASE WHEN suspects THEN '(SELECT min(w.retry_at) FROM %2$s w '
+                                              'WHERE w.lease IS NULL AND w.crashes > 0)'
+                      ELSE 'NULL' END,
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
     INTO first_change, next_retry, next_suspect
     USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
@@ -285,14 +291,15 @@ EXCEPTION
         PERFORM ai._vectorizer_set_aside(v.id);
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean) IS
+COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
     'where the changes in the queue of a vectorizer begin, whether all of it was looked at, and when '
     'the next rows are to be tried again';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
-CREATE FUNCTION ai._look_for_work(INOUT whole boolean, component text, OUT id int4,
-        OUT version text, OUT priority int4, OUT first_change tid, OUT retry_in_ms float8,
-        OUT suspect_in_ms float8, OUT pause_left_ms float8) RETURNS SETOF record
+CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
+        OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8)
+    RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -302,12 +309,13 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, component text, OUT id in
         extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
-    CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole) w
+    CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
     WHERE NOT v.disabled
     $$;
-COMMENT ON FUNCTION ai._look_for_work(boolean, text) IS
+COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
     'vectorizers that are not disabled, with what there is to do for each, and how long a worker has '
     'to leave it alone';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
-    ai._look_for_work(boolean, text), ai._vectorizer_has_work(ai.vectorizer, boolean) FROM PUBLIC;
+    ai._look_for_work(boolean, boolean, text),
+    ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) FROM PUBLIC;

@@ -109,9 +109,16 @@ DECLARE
     name text := CASE TG_OP WHEN 'DELETE' THEN OLD.component ELSE NEW.component END;
     before text := CASE WHEN TG_OP <> 'INSERT' THEN OLD.status END;
     after text := CASE WHEN TG_OP <> 'DELETE' THEN NEW.status END;
-    actors text[] := ai._worker_actors(name);
+    actors text[];
     able text[];
 BEGIN
+    IF TG_OP = 'UPDATE' AND (OLD.status, NEW.status) = ('healthy', 'healthy')
+       AND ai._process_role() = OLD.component AND (NEW.component, NEW.created_at, NEW.restart_count)
+           = (OLD.component, OLD.created_at, OLD.restart_count)
+       AND NEW.last_restart IS NOT DISTINCT FROM OLD.last_restart THEN
+        RETURN NEW;  -- a heartbeat, as most of what comes here
+    END IF;
+    actors := ai._worker_actors(name);
     SELECT array_agg(t.actor ORDER BY t.actor) INTO able FROM ai._worker_transitions() t
     WHERE t.old_status IS NOT DISTINCT FROM before AND t.new_status IS NOT DISTINCT FROM after;
     IF able IS NULL THEN
@@ -279,6 +286,7 @@ BEGIN
     SET status = 'healthy', last_seen = clock_timestamp(), pid = coordinator_pid,
         details = w.details || '{"queue_type": "coordinator"}'::jsonb
     WHERE w.component = 'coordinator' AND w.status IN ('starting', 'healthy');
+    PERFORM ai._take_samples(current_setting('ai.heartbeat_interval')::interval);
     RETURN QUERY
     UPDATE ai.worker w
     SET status = 'crashed', current_job = NULL,

@@ -70,7 +70,7 @@ COMMENT ON FUNCTION ai.restart_workers() IS
 
 -- Workers that somebody else runs, and that want to be seen here: they register, beat, and leave.
 
-CREATE FUNCTION ai._worker_require_outside(component text) RETURNS void
+CREATE FUNCTION ai._worker_require_outside(component text, details jsonb) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -83,22 +83,21 @@ BEGIN
         RAISE EXCEPTION 'worker "%" is run by the server itself', component
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Use another kind, such as worker:outside:0.';
+    ELSIF jsonb_typeof(details) <> 'object' THEN
+        RAISE EXCEPTION 'details of a worker must be a JSON object'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave them out, or write {...}.';
     END IF;
 END
 $$;
-COMMENT ON FUNCTION ai._worker_require_outside(text) IS
-    'raises an error unless a worker of that name may register';
+COMMENT ON FUNCTION ai._worker_require_outside(text, jsonb) IS
+    'raises an error unless a worker of that name may register, with these details';
 
 CREATE FUNCTION ai._register_worker(caller oid, component text, pid int4, details jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    PERFORM ai._worker_require_outside(component);
-    IF jsonb_typeof(details) <> 'object' THEN
-        RAISE EXCEPTION 'details of a worker must be a JSON object'
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave them out, or write {...}.';
-    END IF;
+    PERFORM ai._worker_require_outside(component, details);
     -- A new process for the same name: the old one is gone.
     DELETE FROM ai.worker w
     WHERE w.component = _register_worker.component AND w.status IN ('stopping', 'crashed');
@@ -118,7 +117,7 @@ CREATE FUNCTION ai._heartbeat_worker(caller oid, component text, current_job tex
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    PERFORM ai._worker_require_outside(component);
+    PERFORM ai._worker_require_outside(component, details);
     UPDATE ai.worker w
     SET status = 'healthy', last_seen = clock_timestamp(),
         current_job = _heartbeat_worker.current_job,
@@ -140,7 +139,7 @@ CREATE FUNCTION ai._unregister_worker(caller oid, component text) RETURNS void
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    PERFORM ai._worker_require_outside(component);
+    PERFORM ai._worker_require_outside(component, NULL);
     PERFORM ai._worker_require(component);
     UPDATE ai.worker w SET status = 'stopping'
     WHERE w.component = _unregister_worker.component AND w.status IN ('starting', 'healthy');
@@ -182,8 +181,10 @@ CREATE VIEW ai.worker_status AS
             WHEN 'starting' THEN 'is started, and has not said yet that it is there'
             WHEN 'stopping' THEN 'ends'
             WHEN 'crashed' THEN 'crashed: ' || error.message
-                || CASE WHEN ai._is_supervised(w.component) THEN '; is started again'
-                        ELSE '; start it again where it runs' END
+                || CASE WHEN NOT ai._is_supervised(w.component)
+                            THEN '; start it again where it runs'
+                        WHEN w.pid IS NOT NULL THEN '; its process is being ended'
+                        ELSE '; is started again' END
             WHEN 'failed' THEN format(
                 'crashed too often: %s. Find the reason in the server''s log, then run '
                 'SELECT ai.restart_worker(%L)', error.message, w.component)

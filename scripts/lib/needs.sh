@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# What building, testing, linting and the chroot tests need, and what of it is missing.
+# What building, testing, monitoring, linting and the chroot tests need, and what of it is missing.
 # Looks at what is there, not at which package it came from, so that a library installed in another
-# way counts. Sourced, never run; changes nothing. Uses lib/postgres.sh.
+# way counts. Sourced, never run; changes nothing. Uses lib/postgres.sh and lib/tools.sh.
 
 # Each need: what it is called | Debian's package | how it is seen.
 readonly build_needs=(
@@ -26,11 +26,17 @@ readonly lint_needs=(
   'shellcheck|shellcheck|command shellcheck'
 )
 readonly chroot_needs=('debootstrap|debootstrap|command debootstrap')
+# Programs, and the packages that they are taken out of: see lib/tools.sh.
+readonly monitoring_tools=(
+  'prometheus-postgres-exporter|prometheus-postgres-exporter'
+  'promtool|prometheus'
+)
 
 # What check_needs found missing: the names for people, and Debian's packages for all but PostgreSQL
-# of a yet unknown version and pgvector, which are not simply a package's name.
+# of a yet unknown version and pgvector, which are not simply a package's name; and tools.
 missing_names=()
 missing_packages=()
+missing_tools=()
 
 miss() {
   missing_names+=("$1")
@@ -70,6 +76,16 @@ check_list() {
   done
 }
 
+check_tools() {
+  local need
+  for need in "$@"; do
+    if ! has_tool "${need%|*}"; then
+      missing_tools+=("$need")
+      miss "${need%|*}"
+    fi
+  done
+}
+
 check_postgres() {
   if [[ -z $pg_major ]]; then
     miss 'PostgreSQL with its headers and test tools'
@@ -88,12 +104,14 @@ check_postgres() {
 check_needs() {
   missing_names=()
   missing_packages=()
+  missing_tools=()
   local profile
   check_list "${build_needs[@]}"
   for profile in "$@"; do
     case $profile in
       lint) check_list "${lint_needs[@]}" ;;
       chroot) check_list "${chroot_needs[@]}" ;;
+      monitoring) check_tools "${monitoring_tools[@]}" ;;
     esac
   done
   check_postgres

@@ -34,6 +34,14 @@ std::string ConfiguredBaseUrl(const provider::ProviderInfo& info) {
   return url.empty() && info.implementation == "ollama" ? OllamaHost() : url;
 }
 
+std::string BaseUrl(const json::Value& config, const provider::ProviderInfo& info) {
+  std::string base_url(config.GetString("base_url", ""));
+  if (base_url.empty()) {
+    base_url = ConfiguredBaseUrl(info);
+  }
+  return base_url.empty() ? std::string(info.default_base_url) : base_url;
+}
+
 http::Url CheckedUrl(const std::string& base_url) {
   auto url = http::ParseUrl(base_url, http::UrlKind::kBase);
   if (!url) {
@@ -102,19 +110,22 @@ provider::Endpoint ResolveEndpoint(const json::Value& config, Oid role,
   if (info == nullptr) {
     throw ai::Error(ErrorCode::kInvalidParameter, "unknown provider \"" + implementation + "\"");
   }
-  std::string base_url(config.GetString("base_url", ""));
-  if (base_url.empty()) {
-    base_url = ConfiguredBaseUrl(*info);
-  }
-  if (base_url.empty()) {
-    base_url = info->default_base_url;
-  }
+  const std::string base_url = BaseUrl(config, *info);
   const http::Url url = CheckedUrl(base_url);
   if (api_key) {
     return {base_url, *api_key};
   }
   const std::string name(config.GetString("api_key_name", ""));
   return {base_url, name.empty() ? std::string() : KeyFor(*info, url, role, name)};
+}
+
+std::string ProviderAddress(const json::Value& config) {
+  const auto* info = provider::FindProvider(config.GetString("implementation", ""));
+  if (info == nullptr) {
+    return {};
+  }
+  const auto url = http::ParseUrl(BaseUrl(config, *info), http::UrlKind::kBase);
+  return url ? url->Address() : std::string();
 }
 
 provider::Environment ProviderEnvironment() {

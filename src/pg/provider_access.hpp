@@ -16,6 +16,10 @@ namespace ai::pg {
 provider::Endpoint ResolveEndpoint(const json::Value& config, Oid role,
                                    const std::optional<std::string>& api_key);
 
+/// The address of a configuration's provider, in the one way to write it that ai.provider has.
+/// Empty if it has none, or none that can be used.
+std::string ProviderAddress(const json::Value& config);
+
 /// What the environment of the server says to providers.
 provider::Environment ProviderEnvironment();
 

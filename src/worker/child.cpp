@@ -46,6 +46,7 @@ bool Child::Start(const ChildKind& kind, Oid database, int number, ProcessSlot& 
   BackgroundWorker worker = Describe(kind, database, number);
   delay_.Started(now);
   slot.ended_well = false;
+  slot.last_pid = 0;
   slot.life.since = slot.life.turned = now;
   slot.life.phase = policy::Phase::kStarting;
   const bool started = pg::Call([&] {

@@ -107,6 +107,7 @@ void Coordinator::KeepHouse() {
   const std::string live = supervisor_.LiveProcesses();
   ShowActivity("giving back the rows of workers that are gone");
   if (!ReclaimRows(live, "{}").empty()) {
+    slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);
   }
   ShowActivity("removing old history");

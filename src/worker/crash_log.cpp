@@ -7,8 +7,10 @@ namespace ai::worker {
 void LogCrash(const std::string& component, const std::string& process, pid_t pid,
               const std::string& why) {
   pg::Call([&] {
-    ereport(LOG, errmsg("ai: %s has crashed: %s", component.c_str(), why.c_str()),
-            errdetail("Its process was %s, pid %d.", process.c_str(), static_cast<int>(pid)));
+    ereport(
+        LOG, errmsg("ai: %s has crashed: %s", component.c_str(), why.c_str()),
+        errdetail("Its process was %s, pid %d.",
+                  process.empty() ? "not registered yet" : process.c_str(), static_cast<int>(pid)));
   });
 }
 

@@ -7,7 +7,7 @@
 
 namespace ai::worker {
 
-/// The process is an id in ai.vectorizer_worker_process.
+/// The process is an id in ai.vectorizer_worker_process; empty if it had not got that far.
 void LogCrash(const std::string& component, const std::string& process, pid_t pid,
               const std::string& why);
 

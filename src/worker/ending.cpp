@@ -17,6 +17,16 @@ Datum MessageDatum(const Failure& failure) {
   return pg::TextDatum(utf8::Clip(failure.message, kMostMessage));
 }
 
+void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message,
+             const std::string& hint) {
+  pg::Call([&] {
+    ereport(LOG,
+            errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
+                   static_cast<int>(step.size()), step.data(), message.c_str()),
+            hint.empty() ? 0 : errhint("%s", hint.c_str()));
+  });
+}
+
 /// Runs body with a Spi in a transaction, unless there is nothing to do it for.
 template <typename Body>
 void InTransaction(Lane& lane, std::size_t rows, const Body& body) {
@@ -87,7 +97,13 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
         {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
         {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
-    spi.Execute("SELECT ai._record_error($5::uuid, $1, $2, $3, $4, $6)", arguments);
+    const pg::Rows rows = spi.Execute(
+        "SELECT n, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::uuid, $6) n WHERE n IS NOT NULL",
+        arguments);
+    if (rows.count() > 0) {
+      LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value(),
+              rows.TextAt(0, 2).value_or(""));
+    }
   }
   transaction.Commit();
 }

@@ -4,6 +4,7 @@
 #include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/launcher.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/wake.hpp"
 
@@ -14,6 +15,7 @@ void InstallEngine() {
     return;
   }
   InstallSharedState();
+  InstallSharedProviders();
   InstallDdlHooks();
   InstallControl();
   pg::SetQueuedHook(WakeWorkers);

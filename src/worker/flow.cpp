@@ -30,7 +30,10 @@ std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) con
   if (lane.rests_until > now) {
     return until(lane.rests_until);
   }
-  const bool room = SlotsFor(lane) > 0 && lane.unsent.empty() && held_bytes_ < kMostHeldBytes;
+  if (IsBarred(lane)) {
+    return UntilTake(lane);
+  }
+  const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
   if (room && (lane.owes_rows || !lane.unread.empty())) {
     return at_once;
   }
@@ -69,11 +72,10 @@ WaitFor Flow::NextWait() {
   if (look_ || local_.busy()) {
     at_most(milliseconds(0));
   }
-  const bool full = in_flight_.size() >= static_cast<std::size_t>(pg::settings.max_in_flight);
   for (const Request& request : delayed_) {
     if (const auto closed = request.route.gate->Closed()) {
       at_most(*closed);
-    } else if (!full && request.lane->in_flight < request.lane->slots) {
+    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
       until(request.not_before);
     }
   }
@@ -177,7 +179,6 @@ void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
     if (request->second.lane == &lane) {
       transport().Cancel(http::RequestId(request->first));
-      request->second.route.gate->Cancelled();
       request = in_flight_.erase(request);
     } else {
       ++request;

@@ -12,10 +12,10 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
+#include "worker/governor.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
@@ -59,6 +59,7 @@ class Flow {
     Lane* lane;
     std::vector<Item> items;
     Route route;
+    std::optional<Ticket> ticket = std::nullopt;  // while it is under way
     int tries = 0;
     SteadyTime not_before = {};
   };
@@ -72,6 +73,7 @@ class Flow {
   void TakeInto(Lane& lane);
 
   // Rows that may have killed a process.
+  bool LooksForSuspects();
   bool Isolate();
   bool BeginIsolation();
   Lane* NextSuspects();
@@ -90,17 +92,30 @@ class Flow {
   void SendDelayed();
   bool SendOne(Lane& lane);
   bool FindRoute(Lane& lane);
-  std::vector<Item> NextItems(Lane& lane);
+  void LookUpRoute(Lane& lane);
+  std::vector<Item> NextItems(Lane& lane, std::size_t most);
   void Submit(Request request);
-  policy::EndpointGate& GateOf(const provider::Endpoint& endpoint);
   void SendLocally(Lane& lane);
   void ReceiveLocally();
   void OnVectors(Lane& lane, std::span<const Item> items,
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
-  void OnFailure(Request request, const Failure& failure);
+  void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
+  void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void Split(Request request, std::span<const RowPtr> rows);
+
+  // Keeping to what providers allow.
+  void FollowProviders();
+  std::size_t FreeSlots(const Gate* gate) const;
+  bool MayTake(Lane& lane);
+  bool IsBarred(const Lane& lane) const;
+  bool WantsMore(const Lane& lane) const;
+  std::size_t RowsFor(const Lane& lane) const;
+  void GiveBackBarred();
+  std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
   void StoreLane(Lane& lane);
@@ -127,7 +142,7 @@ class Flow {
   SystemRandom random_;
   pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
-  std::map<std::string, policy::EndpointGate> gates_;
+  Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;
   RequestSlots request_slots_;
@@ -138,11 +153,14 @@ class Flow {
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
   bool take_again_soon_ = false;  // another worker was just taking rows of a lane
-  bool isolating_ = false;        // nothing else is taken
-  Lane* isolated_ = nullptr;      // whose suspects are in hand
+  std::uint32_t deaths_seen_ = 0;
+  SteadyTime next_look_for_suspects_ = {};
+  bool isolating_ = false;    // nothing else is taken
+  Lane* isolated_ = nullptr;  // whose suspects are in hand
   SteadyTime isolated_since_ = {};
   SteadyTime isolate_after_ = {};       // if there is something else to do
   SteadyTime isolate_not_before_ = {};  // another worker does it
+  bool taking_ = false;                 // more rows may come before the next request has to go
   Tally tally_;
 };
 

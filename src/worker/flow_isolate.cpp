@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool IsShut(const policy::EndpointGate& gate) {
+bool IsShut(const Gate& gate) {
   return gate.Closed().value_or(milliseconds(0)) > kLocked;
 }
 
@@ -24,6 +24,22 @@ bool IsShut(const policy::EndpointGate& gate) {
 bool Flow::AllIdle() const {
   return std::all_of(lanes_.begin(), lanes_.end(),
                      [](const auto& entry) { return entry.second.idle(); });
+}
+
+/// There are suspects after a death, and as long as they are known to be there. Some may have been
+/// with another worker when they were looked for; so now and then all the same.
+bool Flow::LooksForSuspects() {
+  constexpr std::chrono::seconds kInterval{60};
+  const std::uint32_t deaths = DeathsInDatabase();
+  const bool known = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& entry) {
+    return entry.second.next_suspect.has_value();
+  });
+  if (!known && deaths == deaths_seen_ && clock_.Now() < next_look_for_suspects_) {
+    return false;
+  }
+  deaths_seen_ = deaths;
+  next_look_for_suspects_ = clock_.Now() + kInterval;
+  return true;
 }
 
 /// Whether nothing will come of what the lane has in hand for a while: its provider may not be

@@ -1,5 +1,4 @@
 // See flow.hpp: sending and receiving.
-#include "core/policy/backoff.hpp"
 #include "core/provider/batch.hpp"
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
@@ -8,8 +7,6 @@
 #include "worker/flow.hpp"
 
 namespace ai::worker {
-
-using std::chrono::milliseconds;
 
 void Flow::Send() {
   SendDelayed();
@@ -27,11 +24,11 @@ void Flow::Send() {
     }
   }
   transport().Drive();
+  governor_.Write();
 }
 
 void Flow::SendDelayed() {
   const SteadyTime now = clock_.Now();
-  const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
   std::list<Request> due;
   for (auto request = delayed_.begin(); request != delayed_.end();) {
     const auto next = std::next(request);
@@ -47,7 +44,10 @@ void Flow::SendDelayed() {
       continue;
     }
     const bool has_slot = request.lane->in_flight < request.lane->slots;
-    if (has_slot && in_flight_.size() < most && !request.route.gate->Closed()) {
+    if (has_slot && FreeSlots(request.route.gate) > 0) {
+      request.ticket = request.route.gate->Admit();
+    }
+    if (request.ticket) {
       Submit(std::move(request));
     } else {
       ++request.lane->delayed;
@@ -65,50 +65,31 @@ bool Flow::SendOne(Lane& lane) {
     SendLocally(lane);
     return false;
   }
-  if (!FindRoute(lane)) {
+  const std::size_t most = lane.vectorizer->batch_size();
+  const bool may_take = lane.paused_until <= clock_.Now() && !isolating_;
+  const bool has_more = !lane.unread.empty() || (lane.changes && may_take);
+  if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
     return false;
   }
-  Request request{&lane, NextItems(lane), *lane.route};
+  auto ticket = lane.route->gate->Admit();
+  if (!ticket) {
+    return false;
+  }
+  // A provider that answers nobody is asked for one text: it is not the row's fault.
+  Request request{&lane, NextItems(lane, ticket->probe() ? 1 : most), *lane.route,
+                  std::move(ticket)};
   if (!request.items.empty()) {
     Submit(std::move(request));
   }
   return true;
 }
 
-/// Where the lane's requests go, looked up once for the rows that were taken together, and again as
-/// long as nobody may ask there: a new key opens a gate of its own. False if there is no way.
-bool Flow::FindRoute(Lane& lane) {
-  if (!lane.route || lane.route->gate->Closed()) {
-    const bool found = Guarded(lane, "embedding", [&] {
-      WorkTransaction transaction;
-      auto endpoint =
-          pg::ResolveEndpoint(lane.vectorizer->embedding(), lane.vectorizer->owner, std::nullopt);
-      transaction.Commit();
-      policy::EndpointGate& gate = GateOf(endpoint);
-      lane.route = {std::move(endpoint), &gate};
-    });
-    if (!found) {
-      return false;
-    }
-  }
-  return !lane.route->gate->Closed();
-}
-
-policy::EndpointGate& Flow::GateOf(const provider::Endpoint& endpoint) {
-  const policy::GateLimits limits{pg::settings.breaker_failures,
-                                  milliseconds(pg::settings.breaker_pause)};
-  const std::string key = endpoint.base_url + '\n' + endpoint.api_key;
-  policy::EndpointGate& gate = gates_.try_emplace(key, clock_, limits).first->second;
-  gate.SetLimits(limits);
-  return gate;
-}
-
 /// As many as fit into one request.
-std::vector<Item> Flow::NextItems(Lane& lane) {
+std::vector<Item> Flow::NextItems(Lane& lane, std::size_t most) {
   std::vector<Item> items;
   const auto& limits = lane.vectorizer->provider().limits();
   provider::Batch size(limits);
-  while (!lane.unsent.empty() && items.size() < lane.vectorizer->batch_size()) {
+  while (!lane.unsent.empty() && items.size() < most) {
     const Item& item = lane.unsent.front();
     if (!item.row->over) {
       Chunk& chunk = item.get();
@@ -119,6 +100,7 @@ std::vector<Item> Flow::NextItems(Lane& lane) {
       }
       size.Add(prepared);
       chunk.sent_bytes = prepared.text.size();
+      chunk.tokens = prepared.tokens;
       lane.usage.truncated_chunks += prepared.truncated ? 1 : 0;
       items.push_back(item);
     }
@@ -131,7 +113,9 @@ void Flow::Submit(Request request) {
   Lane& lane = *request.lane;
   std::vector<std::string_view> texts;
   texts.reserve(request.items.size());
+  std::size_t tokens = 0;
   for (const Item& item : request.items) {
+    tokens += item.get().tokens;
     texts.push_back(std::string_view(item.get().text).substr(0, item.get().sent_bytes));
   }
   http::Request message;
@@ -144,7 +128,7 @@ void Flow::Submit(Request request) {
   }
   ++lane.in_flight;
   ++lane.usage.requests;
-  request.route.gate->Sent();
+  request.ticket->Charge(tokens);
   const auto id = transport().Submit(std::move(message));
   in_flight_.emplace(static_cast<std::uint64_t>(id), std::move(request));
 }
@@ -180,6 +164,7 @@ void Flow::ReceiveLocally() {
 }
 
 void Flow::Receive() {
+  FollowProviders();
   ReceiveLocally();
   if (in_flight_.empty()) {
     transport_.FollowSettings();
@@ -197,7 +182,7 @@ void Flow::Receive() {
       OnReply(std::move(request), completion.result.value());
       transport().Recycle(std::move(completion.result.value().body));
     } else {
-      OnFailure(std::move(request), completion.result.failure());
+      OnFailure(std::move(request), {}, completion.result.failure());
     }
   }
 }
@@ -206,11 +191,12 @@ void Flow::OnReply(Request request, const http::Response& response) {
   auto embeddings = std::make_shared<provider::Embeddings>();
   const auto parsed = request.lane->vectorizer->provider().Parse(
       response, request.route.endpoint, request.items.size(), clock_.WallNow(), *embeddings);
+  const auto limits = provider::ReadRateLimits(response.headers);
   if (!parsed) {
-    OnFailure(std::move(request), parsed.failure());
+    OnFailure(std::move(request), limits, parsed.failure());
     return;
   }
-  request.route.gate->Succeeded();
+  request.ticket->Succeeded(limits, embeddings->input_tokens);
   Guarded(*request.lane, "embedding", [&] { OnVectors(*request.lane, request.items, embeddings); });
 }
 
@@ -239,65 +225,6 @@ std::vector<RowPtr> Flow::RowsOf(const Request& request) const {
     }
   }
   return rows;
-}
-
-void Flow::OnFailure(Request request, const Failure& failure) {
-  constexpr int kTries = 3;
-  const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
-  Lane& lane = *request.lane;
-  request.route.gate->Failed(failure);
-  if (failure.failure_class == FailureClass::kDeferred) {
-    Delay(std::move(request), milliseconds(0));
-    return;
-  }
-  Count(failure);
-  const std::vector<RowPtr> rows = RowsOf(request);
-  switch (failure.failure_class) {
-    case FailureClass::kConfiguration:
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->GiveBack(lane, lease(), rows, milliseconds(0)); });
-      End(lane, rows);
-      look_ = true;
-      Rest(lane, "embedding", failure);
-      return;
-    case FailureClass::kSuspect:
-      if (rows.size() > 1) {
-        Split(std::move(request), rows);
-        return;
-      }
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
-      End(lane, rows);
-      return;
-    default:
-      if (failure.failure_class == FailureClass::kTransient && ++request.tries < kTries) {
-        const auto pause = between_tries.After(request.tries, random_);
-        Delay(std::move(request), pause);
-        return;
-      }
-      Guarded(lane, "embedding",
-              [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "embedding", failure); });
-      End(lane, rows);
-      look_ = true;
-  }
-}
-
-void Flow::Delay(Request request, milliseconds delay) {
-  request.not_before = clock_.Now() + delay;
-  ++request.lane->delayed;
-  delayed_.push_back(std::move(request));
-}
-
-/// One of the rows is to blame: each half is asked for itself, so that the others get through.
-void Flow::Split(Request request, std::span<const RowPtr> rows) {
-  const RowPtr& middle = rows[rows.size() / 2];
-  const auto cut = std::find_if(request.items.begin(), request.items.end(),
-                                [&](const Item& item) { return item.row == middle; });
-  Request second = request;
-  second.items.assign(cut, request.items.end());
-  request.items.erase(cut, request.items.end());
-  Delay(std::move(request), milliseconds(0));
-  Delay(std::move(second), milliseconds(0));
 }
 
 }  // namespace ai::worker

@@ -40,10 +40,11 @@ void Flow::Look(bool whole) {
   {
     pg::Spi spi;
     const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
+                                      {BOOLOID, BoolGetDatum(LooksForSuspects())},
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-        "pause_left_ms FROM ai._look_for_work($1, $2)",
+        "pause_left_ms FROM ai._look_for_work($1, $2, $3)",
         arguments);
     const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
       const auto count = rows.At(row, column);
@@ -90,8 +91,7 @@ void Flow::Look(bool whole) {
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t taken = in_flight_.size();
-  const std::size_t all = most > taken ? most - taken : 0;
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
   if (lane.vectorizer == nullptr) {
     return all;
   }
@@ -121,7 +121,8 @@ Lane* Flow::NextLane() {
     const bool may_take = lane.paused_until <= now && !isolating_;
     const bool due = lane.owes_rows || !lane.unread.empty() ||
                      (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
-    if (!due || lane.rests_until > now || !lane.unsent.empty() || SlotsFor(lane) == 0) {
+    if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
+        IsBarred(lane)) {
       continue;
     }
     if (best == nullptr || Before(lane, *best)) {
@@ -144,16 +145,18 @@ void Flow::Take() {
 void Flow::TakeAll() {
   take_again_soon_ = false;
   isolating_ = Isolate();
+  taking_ = true;
   while (held_bytes_ < kMostHeldBytes) {
     Lane* lane = NextLane();
     if (lane == nullptr || take_again_soon_) {
-      return;
+      break;
     }
     lane->turn = ++turns_;
     TakeInto(*lane);
     while (SendOne(*lane)) {
     }
   }
+  taking_ = false;
 }
 
 bool Flow::Load(Lane& lane) {
@@ -190,13 +193,16 @@ void Flow::TakeInto(Lane& lane) {
     lane.rests_until = clock_.Now() + (lane.owes_rows ? kLocked : milliseconds(0));
     return;
   }
+  if (!MayTake(lane)) {
+    return;
+  }
   const std::size_t used = lane.in_flight + lane.delayed;
   if (KeepSlots(lane, used + SlotsFor(lane)) <= used) {
     lane.rests_until = clock_.Now() + kNoSlots;
     return;
   }
   const std::size_t most =
-      std::min((lane.slots - used) * lane.vectorizer->batch_size(), kMostTaken);
+      std::min({RowsFor(lane), (lane.slots - used) * lane.vectorizer->batch_size(), kMostTaken});
   const bool retries = lane.next_retry && *lane.next_retry <= clock_.Now();
   Guarded(lane, "loading", [&] {
     if (lane.unread.empty()) {
@@ -205,7 +211,6 @@ void Flow::TakeInto(Lane& lane) {
       }
       look_ = look_ || retries;  // for the time of the next one
     }
-    lane.route.reset();  // the key may be another one by now
     if (!lane.unread.empty()) {
       Accept(lane, lane.vectorizer->ReadTaken(lane, lease(), kMostReadBytes));
     }

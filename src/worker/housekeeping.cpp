@@ -117,7 +117,7 @@ void PruneHistory(const std::string& live) {
   });
   Survive("remove old errors of vectorizers", [&] {
     WithExtension([](pg::Spi& spi) {
-      spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune()");
+      spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune(), ai._prune_samples()");
     });
   });
 }

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "core/clock.hpp"
-#include "core/policy/endpoint_gate.hpp"
+#include "worker/gate.hpp"
 #include "worker/source.hpp"
 
 namespace ai::worker {
@@ -32,7 +32,8 @@ struct Usage {
 /// Where requests go, and whether they may.
 struct Route {
   provider::Endpoint endpoint;
-  policy::EndpointGate* gate;
+  Gate* gate;
+  SteadyTime found = {};
 };
 
 struct Lane {

@@ -21,7 +21,6 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai launcher";
 constexpr ChildKind kCoordinator{"ai coordinator", "ai_coordinator_main"};
-constexpr std::chrono::seconds kScanInterval{10};
 constexpr int kMostLooks = 4;  // coordinators that do not know yet whether they are needed
 
 /// DROP DATABASE was interrupted. 15.4 and later have a name for it.
@@ -192,7 +191,7 @@ void Launcher::Look(Oid oid, Database& database) {
 
 void Launcher::Turn() {
   now_ = clock_.Now();
-  next_turn_ = now_ + kScanInterval;
+  next_turn_ = now_ + CheckInterval();
   looks_ = 0;
   const std::vector<Oid> databases = ListDatabases();
   Forget(databases);

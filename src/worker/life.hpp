@@ -1,6 +1,8 @@
 // How the supervisors of processes, coordinator and launcher, look at their vital signs.
 #pragma once
 
+#include <algorithm>
+
 #include "pg/settings.hpp"
 #include "worker/shared_state.hpp"
 
@@ -10,6 +12,12 @@ namespace ai::worker {
 inline policy::Patience CurrentPatience() {
   return {std::chrono::milliseconds(pg::settings.worker_timeout),
           std::chrono::milliseconds(pg::settings.job_lock_timeout)};
+}
+
+/// How often that is looked at.
+inline std::chrono::milliseconds CheckInterval() {
+  constexpr std::chrono::milliseconds kMost = std::chrono::seconds(10);
+  return std::min(kMost, std::chrono::milliseconds(pg::settings.worker_timeout) / 2);
 }
 
 inline policy::VitalSigns SignsOf(const ProcessSlot& process) {

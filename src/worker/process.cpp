@@ -128,6 +128,7 @@ bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
       return false;
     }
     slot.pid = MyProcPid;
+    slot.last_pid = MyProcPid;
     slot.ended_well = false;
     slot.place = static_cast<int>(MyProc - ProcGlobal->allProcs);
   }
@@ -149,6 +150,11 @@ const char* MyComponent() noexcept {
 
 bool IsCondemned() noexcept {
   return my_slot->life.condemned;
+}
+
+std::uint32_t DeathsInDatabase() noexcept {
+  const DatabaseSlot* database = FindDatabase(MyDatabaseId);
+  return database == nullptr ? 0 : database->deaths.load();
 }
 
 bool EnterIsolation() noexcept {

@@ -30,6 +30,9 @@ const char* MyComponent() noexcept;
 /// Whether this process is being ended because it was taken for dead.
 bool IsCondemned() noexcept;
 
+/// How often rows of processes that died were given back in this process's database.
+std::uint32_t DeathsInDatabase() noexcept;
+
 /// Becomes the only worker of its database that works on suspects (flow_isolate.cpp). False if
 /// another one is that. It ends with the process at the latest.
 bool EnterIsolation() noexcept;

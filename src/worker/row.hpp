@@ -49,6 +49,7 @@ struct Chunk {
   policy::ContentHash hash;
   bool kept = false;           // it stands in the target already, at the same place
   std::size_t sent_bytes = 0;  // how much of the text goes to the model
+  std::size_t tokens = 0;      // of that
   VectorOf vector = {};
 };
 

@@ -33,7 +33,8 @@ struct Life {
 struct ProcessSlot {
   std::atomic<int> place{kNobody};  // in ProcGlobal->allProcs
   std::atomic<pid_t> pid{0};
-  bool ended_well = false;  // the last process that was here ended because it was asked to
+  std::atomic<pid_t> last_pid{0};  // it, or that of the last process that was here
+  bool ended_well = false;         // the last process that was here ended because it was asked to
   Life life;
 };
 
@@ -52,14 +53,16 @@ struct WorkerSlot {
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
-  std::atomic<Oid> database{InvalidOid};  // InvalidOid: the slot is free
-  Finding finding = Finding::kUnknown;    // of the last coordinator
-  bool asked = false;                     // a look is wanted, whatever was found before
-  std::atomic<int> suspended{0};          // commands that need the database empty
-  std::atomic<std::uint32_t> work{0};     // commits that wrote to a queue
+  std::atomic<Oid> database{InvalidOid};           // InvalidOid: the slot is free
+  Finding finding = Finding::kUnknown;             // of the last coordinator
+  bool asked = false;                              // a look is wanted, whatever was found before
+  std::atomic<int> suspended{0};                   // commands that need the database empty
+  std::atomic<std::uint32_t> work{0};              // commits that wrote to a queue
+  std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
   std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
   std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
+  std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   ProcessSlot coordinator;
   ProcessSlot indexer;

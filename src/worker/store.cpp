@@ -7,6 +7,7 @@
 #include "worker/extension.hpp"
 #include "worker/lane.hpp"
 #include "worker/places.hpp"
+#include "worker/shared_providers.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
@@ -167,6 +168,7 @@ void AddToCounters(const Vectorizer& vectorizer, const Usage& usage, pg::Spi& sp
 std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string& lease_text,
                                       std::span<const RowPtr> rows) {
   std::vector<RowPtr> later;
+  std::vector<double> lags;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
@@ -189,9 +191,13 @@ std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string
     if (ended.count() != done.size()) {
       throw LostLease();
     }
+    for (std::uint64_t i = 0; i < ended.count(); ++i) {
+      lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
+    }
     AddToCounters(*this, lane.usage, spi, lease_text, done.size());
   }
   transaction.Commit();
+  NoteLags(lags);
   lane.usage = {};
   return later;
 }

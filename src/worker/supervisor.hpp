@@ -31,8 +31,9 @@ class Supervisor final {
   /// Whether processes have ended whose rows may be left; says so once.
   bool HasLostRows() { return std::exchange(lost_rows_, false); }
 
-  /// The ids of the processes that live, as the text of a uuid[].
-  std::string LiveProcesses() const;
+  /// The ids of the processes that live, or have not been seen to be dead, as the text of a uuid[]:
+  /// whose rows are given back before that can be charged with nothing.
+  std::string LiveProcesses(const std::string& but = {}) const;
 
   /// An operator wants another coordinator.
   bool IsToEnd() const { return to_end_; }
@@ -47,7 +48,6 @@ class Supervisor final {
     bool failed = false;     // there is no next start
     bool condemned = false;  // taken for crashed, though its process is there
     bool stuck_said = false;
-    pid_t pid = 0;  // of its process, or of its last
     SteadyTime condemned_at = {};
     policy::CrashHistory crashes;
   };

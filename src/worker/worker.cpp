@@ -55,6 +55,7 @@ class Worker final {
   void Turn();
   void SendBeat();
   void BeatIfDue();
+  void Loop();
   void EndInOrder();
   milliseconds UntilNextTurn(std::uint32_t work_seen) const;
 
@@ -189,7 +190,7 @@ void Worker::EndInOrder() {
   });
 }
 
-void Worker::Run() {
+void Worker::Loop() {
   const WaitReason idle("waiting for changes", "AiWorkerIdle");
   const WaitReason busy("waiting for a provider", "AiWorkerProvider");
   pg::TurnMemory memory("ai worker turn");
@@ -205,6 +206,17 @@ void Worker::Run() {
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
     reason.Wait(UntilNextTurn(work_seen), wait_.fd);
   }
+}
+
+/// SIGTERM cancels what is running: that is no error, wherever it was.
+void Worker::Run() {
+  try {
+    Loop();
+  } catch (...) {
+    if (!EndRequested()) {
+      throw;
+    }
+  }
   EndInOrder();
 }
 
@@ -215,9 +227,10 @@ void PublishLease(WorkerSlot& slot, const std::string& lease) {
 }
 
 void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
-  Connect(slot.database, kTitle);
   Registration registration;
   try {
+    Connect(slot.database, kTitle);
+    ShowActivity("getting to work");
     registration = RegisterProcess();
   } catch (...) {
     if (!EndRequested()) {
@@ -240,7 +253,6 @@ void Work(Oid database) {
     return;
   }
   SetComponent(ComponentName(MyNumber()).c_str());
-  PublishLease(mine, "");
   if (slot->suspended == 0) {
     ConnectAndRun(*slot, mine);
   }

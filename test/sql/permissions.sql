@@ -27,7 +27,7 @@ SELECT ai.enable_vectorizer_schedule(1);
 SELECT ai.set_scheduling(1, ai.scheduling_none());
 SELECT ai.vectorizer_queue_pending('victims');
 SELECT ai.vectorizer_queue_failed(1);
-SELECT * FROM ai.vectorizer_status;
+SELECT id, name, source_table, target_table, view, embedding_column, pending_items, disabled, failed_items FROM ai.vectorizer_status;
 SELECT * FROM ai.vectorizer_errors;
 SELECT * FROM victim.src_embedding;
 SELECT * FROM victim.src_embedding_store;

@@ -78,7 +78,7 @@ CREATE SCHEMA ext;
 CREATE EXTENSION citext SCHEMA ext;
 ALTER TABLE doc ADD COLUMN label ext.citext;
 UPDATE doc SET label = 'Alpha' WHERE id = 1;
-SELECT statement ~ 'OPERATOR\(ext\.=\)' AS qualified FROM ai.search_plan('docs', '{"label": "ALPHA"}');
+SELECT statement ~ 'OPERATOR\(ext\.=\)' AS qualified FROM ai.search_plan('docs', filter => '{"label": "ALPHA"}');
 SELECT ids('{"label": "ALPHA"}'), ids('{"label": ["x", "alpha"]}'), ids('{"label": {">": "aaa"}}');
 SELECT refused('{"label": {"like": "a%"}}');
 
@@ -92,7 +92,7 @@ VACUUM ANALYZE doc, doc_embedding_store;
 DO $$
 DECLARE line text;
 BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(replace(replace((ai.search_plan('docs', '{"year": 2100}')).statement,
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(replace(replace((ai.search_plan('docs', filter => '{"year": 2100}')).statement,
         '$1', quote_literal('[1,0]') || '::public.vector'), '$2', '10'), '$3', '10') LOOP
         CONTINUE WHEN line !~ 'doc_year|doc_hnsw';
         RAISE NOTICE '%', regexp_replace(line, '^[ >-]*', '');

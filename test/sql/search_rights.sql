@@ -35,10 +35,10 @@ SELECT ai.search_plan('docs');
 SELECT ai.hybrid_search_plan('docs');
 SELECT * FROM ai.search('docs', 'text');
 SELECT * FROM ai.hybrid_search(1, 'text');
-SELECT ai._search_plan(10, 'docs', NULL, false, false);
-SELECT ai._search_plan(10, 1, NULL, false, false);
-SELECT ai._hybrid_search_plan(10, 'docs', NULL, false, NULL, false);
-SELECT ai._hybrid_search_plan(10, 1, NULL, false, NULL, false);
+SELECT ai._search_plan(10, 'docs', NULL, NULL, false, false);
+SELECT ai._search_plan(10, 1, NULL, NULL, false, false);
+SELECT ai._hybrid_search_plan(10, 'docs', NULL, NULL, false, NULL, false);
+SELECT ai._hybrid_search_plan(10, 1, NULL, NULL, false, NULL, false);
 
 -- The source alone is not enough; the target alone is, but not for a filter.
 RESET ROLE;
@@ -117,6 +117,21 @@ SELECT rights.found();
 RESET ROLE;
 RESET hnsw.max_scan_tuples;
 
+-- A source in a schema that the role cannot reach is as one that it cannot read.
+CREATE SCHEMA hidden AUTHORIZATION regress_ai_owner;
+SET ROLE regress_ai_owner;
+CREATE TABLE hidden.doc (id int PRIMARY KEY, body text);
+GRANT SELECT ON hidden.doc TO regress_ai_reader;
+SELECT ai.create_vectorizer('hidden.doc', name => 'hidden', loading => ai.loading_column('body'),
+    embedding => ai.embedding_openai('m', 2), destination => ai.destination_table('shown', target_schema => 'rights',
+    view_schema => 'rights'), grant_to => ai.grant_to('regress_ai_reader'));
+INSERT INTO rights.shown_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'x', '[1,0]');
+SELECT count(*) FROM ai.search('hidden', '[1,0]'::vector);
+SET ROLE regress_ai_reader;
+SELECT key FROM ai.search('hidden', '[1,0]'::vector);
+SELECT key FROM ai.hybrid_search('hidden', 'x', query_vector => '[1,0]');
+RESET ROLE;
+
 -- A function that runs as its owner searches as its owner.
 SET ROLE regress_ai_owner;
 CREATE FUNCTION rights.for_all() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$
@@ -127,5 +142,5 @@ SELECT rights.for_all();
 RESET ROLE;
 
 SET client_min_messages = warning;
-DROP SCHEMA rights CASCADE;
+DROP SCHEMA rights, hidden CASCADE;
 DROP ROLE regress_ai_owner, regress_ai_reader, regress_ai_grantee, regress_ai_other;

@@ -6,7 +6,7 @@ INSERT INTO doc VALUES (1, 'a', 'b'), (2, 'c', 'd');
 SELECT ai.create_vectorizer('doc', loading => ai.loading_column('body'),
     embedding => ai.embedding_ollama('nomic-embed-text', 3),
     chunking => ai.chunking_none(), destination => ai.destination_column('embedding'));
-SELECT * FROM ai.vectorizer_status;
+SELECT id, name, source_table, target_table, view, embedding_column, pending_items, disabled, failed_items FROM ai.vectorizer_status;
 SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute
 WHERE attrelid = 'doc'::regclass AND attname = 'embedding';
 SELECT relname FROM pg_class WHERE relname ~ '^doc_embedding';

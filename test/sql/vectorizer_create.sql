@@ -22,7 +22,7 @@ SELECT ai.create_vectorizer(
      chunking => ai.chunking_character_text_splitter(800, 400, '.', false),
      destination => ai.destination_table('blog_contents_embeddings')
 );
-SELECT * FROM ai.vectorizer_status;
+SELECT id, name, source_table, target_table, view, embedding_column, pending_items, disabled, failed_items FROM ai.vectorizer_status;
 
 -- A second one on the same table, with defaults everywhere.
 SELECT ai.create_vectorizer('blog', loading => ai.loading_column('title'),

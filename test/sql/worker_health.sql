@@ -109,6 +109,7 @@ SELECT ai.register_worker('me');
 SELECT ai.register_worker(NULL);
 SELECT ai.register_worker('worker:outside:0', details => '[1]');
 SELECT ai.heartbeat_worker('worker:vectorizer:0');
+SELECT ai.heartbeat_worker('worker:outside:0', details => '7');
 
 -- People: unknown workers, and what is not for them.
 SELECT ai.restart_worker('worker:vectorizer:77');
@@ -131,8 +132,10 @@ INSERT INTO ai.worker (component, status, current_job, details, restart_count, l
     ('worker:vectorizer:2', 'healthy', NULL, '{}', 0, clock_timestamp()), ('worker:vectorizer:3', 'stopping', NULL, '{}', 0, clock_timestamp()),
     ('worker:vectorizer:4', 'crashed', NULL, '{"error_message": "its process ended unexpectedly"}', 3, clock_timestamp()),
     ('worker:vectorizer:5', 'failed', NULL, '{"error_message": "it gives no sign of life"}', 4, clock_timestamp()),
+    ('worker:vectorizer:8', 'crashed', NULL, '{"error_message": "it gives no sign of life"}', 1, clock_timestamp()),
     ('worker:outside:6', 'crashed', NULL, '{"error_message": "no heartbeat"}', 0, clock_timestamp()),
     ('worker:vectorizer:7', 'healthy', 'vectorizer/-1', '{"rows": 1, "requests": 0}', 0, clock_timestamp() - interval '1 hour');
+UPDATE ai.worker SET pid = 1 WHERE component = 'worker:vectorizer:8';
 SELECT component, status, doing, restarts, words FROM ai.worker_status ORDER BY component;
 SELECT ai.pause_workers();
 SELECT component, words FROM ai.worker_status WHERE paused ORDER BY component;

@@ -58,7 +58,9 @@ my %state = (
 	'worker processes'    => q{SELECT * FROM ai.vectorizer_worker_process},
 	'progress'            => q{SELECT * FROM ai.vectorizer_worker_progress},
 	'pauses'              => q{SELECT kind, name, paused_at, paused_until, paused_by FROM ai.pauses ORDER BY 1, 2},
-	'status'              => q{SELECT * FROM ai.vectorizer_status ORDER BY id},
+	'status'              => q{SELECT id, name, source_table, target_table, view, embedding_column, pending_items, disabled,
+	                           failed_items, pending, running, retrying, failed, last_error, state, state_reason
+	                           FROM ai.vectorizer_status ORDER BY id},
 	'embeddings'          => q{SELECT chunk, embedding, id, title FROM "App".blog_embedding},
 	'triggers'            => q{SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger
 	                           WHERE tgname ~ '_vectorizer_src_trg' ORDER BY tgrelid::regclass::text, tgname},
@@ -74,7 +76,8 @@ sub check_restored
 {
 	my ($database, $how) = @_;
 	is(sql($database, $state{$_}), $original{$_}, "$how: $_") for sort keys %state;
-	is(sql($database, 'SELECT count(*) FROM ai.worker'), '0', "$how: workers are not in a dump");
+	# pg_upgrade takes all files along; the coordinator sees that those processes are gone.
+	is(sql($database, 'SELECT count(*) FROM ai.worker'), '0', "$how: workers are not in a dump") if $how ne 'upgraded';
 
 	sql($database, q{
 		SET ROLE app;

@@ -401,6 +401,8 @@ my @clients = map {
 } 1 .. 4;
 END { local $?; append_to_file($stop, '') if defined $stop && !-e $stop; }
 my $kills = $long ? 30 : 3;
+# Workers are not to wait longer after each of them.
+$engine->set('ai.restart_window' => '1s');
 foreach my $kill (1 .. $kills)
 {
 	sleep(0.3 + rand 1);

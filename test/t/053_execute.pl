@@ -31,12 +31,20 @@ sub waiting_session
 	return ($session, $pid);
 }
 
+# Waits until it has printed something.
+sub hear
+{
+	my ($session, $stream, $pattern) = @_;
+	$session->{timeout}->start($PostgreSQL::Test::Utils::timeout_default);
+	$session->{run}->pump until $session->{$stream} =~ $pattern || $session->{timeout}->is_expired;
+	return;
+}
+
 # Waits until its statement is over, and returns what it said.
 sub finish
 {
 	my ($session) = @_;
-	$session->{timeout}->start($PostgreSQL::Test::Utils::timeout_default);
-	$session->{run}->pump until $session->{stdout} =~ /^over$/m || $session->{timeout}->is_expired;
+	hear($session, 'stdout', qr/^over$/m);
 	my $said = $session->{stderr};
 	$session->quit;
 	return $said;
@@ -118,6 +126,7 @@ $mock->rules({ error => 'invalid_key' });
 sql(q{INSERT INTO src VALUES (3000, 'refused')});
 ($session) = waiting_session(q{SELECT ai.execute_vectorizer('src');});
 ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'src' AND details ->> 'class' = 'configuration'}), 'a key that is refused');
+hear($session, 'stderr', qr/is in trouble/);
 $mock->rules;
 like(finish($session), qr/WARNING:  vectorizer "src" is in trouble: .*\nDETAIL:  It is tried again; this statement waits/, 'is told while it waits');
 $engine->is_settled('src', 'all are written');

@@ -185,6 +185,16 @@ TEST_CASE("addresses nobody may reach, and loopback", "[http]") {
   }
 }
 
+TEST_CASE("two ways to write a base URL are one address", "[http]") {
+  for (const auto text : {"https://API.example.com/v1", "https://api.example.com:443/v1",
+                          "HTTPS://api.example.com/v1/", "https://api.example.com/v1//"}) {
+    CAPTURE(text);
+    CHECK(ParseUrl(text, UrlKind::kBase)->Address() == "https://api.example.com/v1");
+  }
+  CHECK(ParseUrl("http://[::1]:80", UrlKind::kBase)->Address() == "http://[::1]");
+  CHECK(ParseUrl("http://localhost:11434/", UrlKind::kBase)->Address() == "http://localhost:11434");
+}
+
 TEST_CASE("addresses and ranges are read and written", "[http]") {
   CHECK(IpAddress::Parse("10.1.2.3")->ToText() == "10.1.2.3");
   CHECK(IpAddress::Parse("::ffff:10.1.2.3")->ToText() == "10.1.2.3");

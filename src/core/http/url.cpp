@@ -146,6 +146,15 @@ std::string Url::Endpoint() const {
   return scheme + "://" + text_of_host + (port == default_port ? "" : ":" + std::to_string(port));
 }
 
+std::string Url::Address() const {
+  const std::size_t path = text.find('/', text.find("://") + 3);
+  std::string whole = Endpoint() + (path == std::string::npos ? "" : text.substr(path));
+  while (whole.ends_with('/')) {
+    whole.pop_back();
+  }
+  return whole;
+}
+
 bool IsHostName(std::string_view name) {
   if (name.empty() || name.size() > kLongestHost) {
     return false;

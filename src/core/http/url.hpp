@@ -21,6 +21,9 @@ struct Url {
 
   /// scheme://host[:port] for messages: never a path, a query or a name of a user.
   std::string Endpoint() const;
+
+  /// The same with the path, without slashes at its end: what two ways to write one address share.
+  std::string Address() const;
 };
 
 enum class UrlKind {

@@ -1,0 +1,101 @@
+-- The endpoints that workers ask, each with the keys that are used there: what was decided for them,
+-- and how they fare. Decisions are here and nowhere else; workers read them before they take rows.
+-- Between two requests workers go by shared memory, and write here what came of it: when a breaker
+-- opens or closes, and otherwise with the heartbeat.
+
+CREATE TABLE ai.provider (
+    endpoint            text NOT NULL CHECK (endpoint <> ''),
+    api_key_name        text NOT NULL DEFAULT '',
+    enabled             boolean NOT NULL DEFAULT true,
+    requests_per_minute bigint CHECK (requests_per_minute BETWEEN 1 AND 1000000000),
+    tokens_per_minute   bigint CHECK (tokens_per_minute BETWEEN 1 AND 1000000000000),
+    paused_until        timestamptz,
+    resumed_at          timestamptz,
+    fingerprint         text,
+    breaker             text NOT NULL DEFAULT 'closed'
+                        CHECK (breaker IN ('closed', 'open', 'half-open')),
+    failure_streak      int4 NOT NULL DEFAULT 0 CHECK (failure_streak >= 0),
+    open_until          timestamptz,
+    cooldown_until      timestamptz,
+    last_success_at     timestamptz,
+    last_failure_at     timestamptz,
+    last_error          text,
+    created             timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (endpoint, api_key_name)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE ai.provider IS
+    'endpoints that are asked for embeddings, one row for each key: limits, pauses, and how they fare';
+COMMENT ON COLUMN ai.provider.endpoint IS 'base URL';
+COMMENT ON COLUMN ai.provider.api_key_name IS 'name of the secret; empty if there is none';
+COMMENT ON COLUMN ai.provider.enabled IS 'whether it is asked at all';
+COMMENT ON COLUMN ai.provider.requests_per_minute IS 'most requests in a minute; null is no limit';
+COMMENT ON COLUMN ai.provider.tokens_per_minute IS 'most tokens in a minute; null is no limit';
+COMMENT ON COLUMN ai.provider.paused_until IS 'not asked until then, by somebody''s decision';
+COMMENT ON COLUMN ai.provider.resumed_at IS
+    'when somebody said that it can be asked again, whatever happened before';
+COMMENT ON COLUMN ai.provider.fingerprint IS
+    'hash of endpoint and key: the same one in two databases means that they share limits';
+COMMENT ON COLUMN ai.provider.breaker IS
+    'closed: it is asked; open: not before open_until; half-open: one request is tried';
+COMMENT ON COLUMN ai.provider.failure_streak IS 'failures since the last success';
+COMMENT ON COLUMN ai.provider.open_until IS 'when the breaker lets a request through again';
+COMMENT ON COLUMN ai.provider.cooldown_until IS 'until when the provider asked to be left alone';
+
+-- What workers find out is found out again.
+SELECT pg_catalog.pg_extension_config_dump('ai.provider',
+    'WHERE requests_per_minute IS NOT NULL OR tokens_per_minute IS NOT NULL '
+    'OR paused_until IS NOT NULL OR NOT enabled');
+
+CREATE FUNCTION ai._provider_changed() RETURNS trigger
+    LANGUAGE c
+    AS 'MODULE_PATHNAME', 'ai_provider_changed';
+COMMENT ON FUNCTION ai._provider_changed() IS
+    'trigger: lets the commit of this transaction tell the workers that there are other decisions';
+REVOKE ALL ON FUNCTION ai._provider_changed() FROM PUBLIC;
+CREATE TRIGGER decided AFTER DELETE OR TRUNCATE OR UPDATE OF
+    endpoint, api_key_name, enabled, requests_per_minute, tokens_per_minute, paused_until, resumed_at
+    ON ai.provider FOR EACH STATEMENT EXECUTE FUNCTION ai._provider_changed();
+CREATE TRIGGER decided_anew AFTER INSERT ON ai.provider FOR EACH ROW
+    WHEN (NEW.requests_per_minute IS NOT NULL OR NEW.tokens_per_minute IS NOT NULL
+          OR NEW.paused_until IS NOT NULL OR NOT NEW.enabled)
+    EXECUTE FUNCTION ai._provider_changed();
+
+-- What a worker has to tell. Nobody waits here: a row that somebody is changing is told later.
+CREATE FUNCTION ai._provider_note(endpoint text, api_key_name text, fingerprint text, breaker text,
+        failure_streak int4, open_until timestamptz, cooldown_until timestamptz,
+        last_success_at timestamptz, last_failure_at timestamptz, last_error text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE ai.provider p
+    SET fingerprint = fingerprint, breaker = breaker, failure_streak = failure_streak,
+        open_until = open_until, cooldown_until = cooldown_until,
+        last_success_at = coalesce(last_success_at, p.last_success_at),
+        last_failure_at = coalesce(last_failure_at, p.last_failure_at),
+        last_error = coalesce(last_error, p.last_error)
+    WHERE p.ctid = ANY (ARRAY(
+        SELECT x.ctid FROM ai.provider x
+        WHERE x.endpoint = endpoint AND x.api_key_name = api_key_name
+        FOR NO KEY UPDATE SKIP LOCKED));
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    IF EXISTS (SELECT FROM ai.provider x
+               WHERE x.endpoint = endpoint AND x.api_key_name = api_key_name) THEN
+        RETURN false;
+    END IF;
+    INSERT INTO ai.provider AS p (endpoint, api_key_name, fingerprint, breaker, failure_streak,
+        open_until, cooldown_until, last_success_at, last_failure_at, last_error)
+    VALUES (endpoint, api_key_name, fingerprint, breaker, failure_streak, open_until,
+        cooldown_until, last_success_at, last_failure_at, last_error)
+    ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION ai._provider_note(text, text, text, text, int4, timestamptz, timestamptz,
+        timestamptz, timestamptz, text) IS
+    'writes what a worker knows of an endpoint; false if somebody else is changing the row';
+REVOKE ALL ON FUNCTION ai._provider_note(text, text, text, text, int4, timestamptz, timestamptz,
+    timestamptz, timestamptz, text) FROM PUBLIC;

@@ -1,0 +1,142 @@
+// See endpoint_state.hpp.
+#include "core/policy/endpoint_state.hpp"
+
+#include <algorithm>
+
+namespace ai::policy {
+namespace {
+
+/// Where a provider says "later" and not when: doubled each time.
+constexpr Micros kFirstPause = kSecond;
+constexpr int kMostDoublings = 6;
+
+std::int64_t StricterOf(std::int64_t one, std::int64_t other) {
+  return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
+
+}  // namespace
+
+EndpointLimits Strictest(const EndpointLimits& one, const EndpointLimits& other) {
+  return {StricterOf(one.requests_per_minute, other.requests_per_minute),
+          StricterOf(one.tokens_per_minute, other.tokens_per_minute)};
+}
+
+Standing EndpointState::Look(const BreakerRules& rules, Micros now) const {
+  const BreakerState state = breaker.State(rules, now);
+  if (state == BreakerState::kOpen) {
+    return {Obstacle::kOpen, breaker.OpenUntil(rules) - now};
+  }
+  if (cooling_until > now) {
+    return {Obstacle::kCooling, cooling_until - now};
+  }
+  if (state == BreakerState::kHalfOpen && breaker.prober != 0) {
+    return {Obstacle::kProbing, kNoEnd};
+  }
+  const Micros wait = std::max({requests.Wait(RequestRate(), now), tokens.Wait(TokenRate(), now),
+                                paced_requests.Wait(pace.Requests(now), now),
+                                paced_tokens.Wait(pace.Tokens(), now)});
+  return {wait > 0 ? Obstacle::kRate : Obstacle::kNone, wait};
+}
+
+double EndpointState::RequestsWithin(Micros time, const BreakerRules& rules, Micros now) const {
+  constexpr double kUnlimited = 1e9;
+  if (breaker.State(rules, now) != BreakerState::kClosed) {
+    return 1;
+  }
+  double count = kUnlimited;
+  for (const Rate& rate : {RequestRate(), pace.Requests(now)}) {
+    if (rate.per_second > 0) {
+      count = std::min(count, rate.per_second * static_cast<double>(time) / kSecond);
+    }
+  }
+  return std::max(count, 1.0);
+}
+
+std::optional<Passage> EndpointState::Admit(std::int32_t process, const BreakerRules& rules,
+                                            Micros now) {
+  if (Look(rules, now).obstacle != Obstacle::kNone) {
+    return std::nullopt;
+  }
+  requests.Take(RequestRate(), 1, now);
+  paced_requests.Take(pace.Requests(now), 1, now);
+  pace.Sent(now, cooling_until);
+  return Passage{now, 0, breaker.Sent(process, rules, now)};
+}
+
+void EndpointState::Charge(Passage& passage, double tokens_now, Micros now) {
+  const double more = tokens_now - passage.tokens;
+  for (auto [bucket, rate] : {std::pair{&tokens, TokenRate()}, {&paced_tokens, pace.Tokens()}}) {
+    if (more >= 0) {
+      bucket->Take(rate, more, now);
+    } else {
+      bucket->GiveBack(rate, -more);
+    }
+  }
+  passage.tokens = tokens_now;
+}
+
+void EndpointState::Succeeded(const Passage& passage) {
+  breaker.Succeeded();
+  pace.Accepted(passage.sent_at);
+  refusals = 0;
+}
+
+void EndpointState::Failed(const Passage& passage, const Failure& failure,
+                           const BreakerRules& rules, Micros now) {
+  switch (failure.failure_class) {
+    case FailureClass::kDeferred:
+      breaker.Released(passage.probe);
+      CoolDown(passage, failure, now);
+      return;
+    case FailureClass::kConfiguration:
+      if (IsOfEndpoint(failure)) {
+        breaker.Failed(passage.probe, true, rules, now);
+        return;
+      }
+      break;
+    case FailureClass::kTransient:
+    case FailureClass::kInvalidReply:
+      breaker.Failed(passage.probe, false, rules, now);
+      return;
+    default:
+      break;
+  }
+  // It answered, and what it said was about this request.
+  Succeeded(passage);
+}
+
+void EndpointState::CoolDown(const Passage& passage, const Failure& failure, Micros now) {
+  const bool is_new = pace.Refused(passage.sent_at, cooling_until, now);
+  refusals += is_new ? 1 : 0;
+  const int doublings = std::clamp(refusals - 1, 0, kMostDoublings);
+  const Micros pause = failure.retry_after ? failure.retry_after->count() * (kSecond / 1000)
+                                           : kFirstPause << doublings;
+  cooling_until = std::max(cooling_until, now + pause);
+}
+
+void EndpointState::Cancelled(const Passage& passage, Micros now) {
+  breaker.Released(passage.probe);
+  requests.GiveBack(RequestRate(), 1);
+  paced_requests.GiveBack(pace.Requests(now), 1);
+}
+
+void EndpointState::SetLimits(const EndpointLimits& wanted, Micros now) {
+  if (wanted != limits) {
+    limits = wanted;
+    requests.Forgive(now);
+    tokens.Forgive(now);
+  }
+}
+
+void EndpointState::Mend() {
+  breaker.Succeeded();
+  cooling_until = 0;
+  refusals = 0;
+}
+
+bool IsOfEndpoint(const Failure& failure) {
+  return failure.http_status != 400 && failure.http_status != 404 && failure.http_status != 422 &&
+         failure.provider_code.find("model") == std::string::npos;
+}
+
+}  // namespace ai::policy

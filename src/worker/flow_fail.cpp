@@ -1,0 +1,97 @@
+// See flow.hpp: what follows from a request that failed.
+#include "core/policy/backoff.hpp"
+#include "pg/settings.hpp"
+#include "worker/flow.hpp"
+
+namespace ai::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// After those that are given back in the same turn.
+constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
+
+}  // namespace
+
+void Flow::OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure) {
+  request.ticket->Failed(limits, failure);
+  request.ticket.reset();
+  if (failure.failure_class == FailureClass::kDeferred) {
+    Delay(std::move(request), milliseconds(0));
+    return;
+  }
+  Count(failure);
+  Lane& lane = *request.lane;
+  const std::vector<RowPtr> rows = RowsOf(request);
+  switch (failure.failure_class) {
+    case FailureClass::kConfiguration:
+      GiveBackUncharged(lane, rows, milliseconds(0));
+      Rest(lane, "embedding", failure);
+      if (!policy::IsOfEndpoint(failure)) {
+        lane.rests_until = clock_.Now() + milliseconds(pg::settings.breaker_pause);
+      }
+      return;
+    case FailureClass::kSuspect:
+      if (rows.size() > 1) {
+        Split(std::move(request), rows);
+        return;
+      }
+      Guarded(lane, "embedding",
+              [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
+      End(lane, rows);
+      return;
+    case FailureClass::kTransient:
+      OnTrouble(std::move(request), rows, failure);
+      return;
+    default:
+      Charge(lane, rows, failure);
+  }
+}
+
+/// The network or the provider had a problem that may pass.
+void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure) {
+  constexpr int kTries = 3;
+  const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
+  Lane& lane = *request.lane;
+  if (request.route.gate->Broken()) {
+    // It answers nobody: the rows are not to blame. Others come first the next time.
+    GiveBackUncharged(lane, rows, kBehindOthers);
+  } else if (++request.tries < kTries) {
+    const auto pause = between_tries.After(request.tries, random_);
+    Delay(std::move(request), pause);
+  } else {
+    Charge(lane, rows, failure);
+  }
+}
+
+void Flow::Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure) {
+  Guarded(lane, "embedding",
+          [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "embedding", failure); });
+  End(lane, rows);
+  look_ = true;
+}
+
+void Flow::GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, milliseconds delay) {
+  Guarded(lane, "embedding", [&] { lane.vectorizer->GiveBack(lane, lease(), rows, delay); });
+  End(lane, rows);
+  look_ = true;
+}
+
+void Flow::Delay(Request request, milliseconds delay) {
+  request.not_before = clock_.Now() + delay;
+  ++request.lane->delayed;
+  delayed_.push_back(std::move(request));
+}
+
+/// One of the rows is to blame: each half is asked for itself, so that the others get through.
+void Flow::Split(Request request, std::span<const RowPtr> rows) {
+  const RowPtr& middle = rows[rows.size() / 2];
+  const auto cut = std::find_if(request.items.begin(), request.items.end(),
+                                [&](const Item& item) { return item.row == middle; });
+  Request second{request.lane, {cut, request.items.end()}, request.route};
+  request.items.erase(cut, request.items.end());
+  Delay(std::move(request), milliseconds(0));
+  Delay(std::move(second), milliseconds(0));
+}
+
+}  // namespace ai::worker

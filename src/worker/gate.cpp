@@ -1,0 +1,196 @@
+#include "worker/gate.hpp"
+
+#include <cmath>
+
+#include "core/text/utf8.hpp"
+#include "pg/guard.hpp"
+#include "pg/settings.hpp"
+
+namespace ai::worker {
+namespace {
+
+using policy::Micros;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kNoEnd = std::chrono::hours(24);
+/// A pause that the provider asked for is worth a line in the table at once if it is longer.
+constexpr Micros kLongPause = 5 * policy::kSecond;
+
+/// Whoever waits for the endpoint learns that its breaker let go of it, or that another probe may
+/// go.
+bool LetsGo(const policy::Breaker& before, const policy::Breaker& after) {
+  return before.broken && (!after.broken || (before.prober != 0 && after.prober == 0));
+}
+
+void NoteError(SharedEndpoint& entry, const Failure& failure) {
+  const std::string_view message = utf8::Clip(failure.message, sizeof(entry.last_error) - 1);
+  entry.last_error[message.copy(entry.last_error, message.size())] = '\0';
+}
+
+/// One line when the endpoint is left alone, and one when it is asked again.
+void LogBreaker(const Gate& gate, bool opened, int failures, const char* error) {
+  const char* address = gate.address.c_str();
+  pg::Call([&] {
+    if (opened) {
+      ereport(LOG,
+              errmsg_plural("ai: provider %s is left alone after %d failure",
+                            "ai: provider %s is left alone after %d failures in a row",
+                            static_cast<unsigned long>(failures), address, failures),
+              errdetail("The last one: %s", error),
+              errhint("See ai.provider_status; ai.resume_provider lets it be asked at once."));
+    } else {
+      ereport(LOG, errmsg("ai: provider %s is asked again", address));
+    }
+  });
+}
+
+/// Runs body, which changes the state, and sees to what follows from that.
+template <typename Body>
+void Change(const Gate& gate, const Body& body) {
+  bool lets_go = false;
+  bool turned = false;
+  policy::Breaker breaker;
+  char error[sizeof(SharedEndpoint::last_error)];
+  gate.WithEntry([&](SharedEndpoint& entry, Micros now) {
+    const policy::EndpointState before = entry.state;
+    body(entry, now);
+    const policy::EndpointState& after = entry.state;
+    lets_go = LetsGo(before.breaker, after.breaker);
+    const bool asked_for_rest = after.cooling_until > before.cooling_until &&
+                                after.cooling_until - now > kLongPause &&
+                                before.cooling_until <= now;
+    if (before.breaker.broken != after.breaker.broken ||
+        before.breaker.opened_at != after.breaker.opened_at || asked_for_rest) {
+      ++entry.state_changes;
+    }
+    turned = before.breaker.broken != after.breaker.broken;
+    breaker = after.breaker;
+    if (turned) {
+      std::memcpy(error, entry.last_error, sizeof(error));
+    }
+  });
+  if (lets_go) {
+    WakeAllWorkers();
+  }
+  if (turned) {
+    LogBreaker(gate, breaker.broken, breaker.failures, error);
+  }
+}
+
+}  // namespace
+
+policy::BreakerRules BreakerSettings() {
+  return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000)};
+}
+
+Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {
+  ++gate.under_way;
+}
+
+Ticket::~Ticket() {
+  if (gate_ != nullptr) {
+    Change(End(), [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
+  }
+}
+
+Gate& Ticket::End() {
+  Gate& gate = *std::exchange(gate_, nullptr);
+  --gate.under_way;
+  return gate;
+}
+
+void Ticket::Charge(std::size_t tokens) {
+  gate_->WithEntry([&](SharedEndpoint& entry, Micros now) {
+    entry.state.Charge(passage_, static_cast<double>(tokens), now);
+  });
+}
+
+void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens) {
+  const Gate& gate = End();
+  const TimestampTz wall_now = GetCurrentTimestamp();
+  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+    entry.state.pace.Listen(limits);
+    if (tokens) {
+      entry.state.Charge(passage_, static_cast<double>(*tokens), now);
+    }
+    entry.state.Succeeded(passage_);
+    entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
+    entry.tokens += static_cast<std::uint64_t>(passage_.tokens);
+    entry.last_success = wall_now;
+    ++entry.outcomes[static_cast<int>(Outcome::kSucceeded)];
+  });
+}
+
+void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) {
+  const Gate& gate = End();
+  const TimestampTz wall_now = GetCurrentTimestamp();
+  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+    entry.state.pace.Listen(limits);
+    entry.state.Failed(passage_, failure, BreakerSettings(), now);
+    entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
+    entry.last_failure = wall_now;
+    NoteError(entry, failure);
+    ++entry.outcomes[static_cast<int>(OutcomeOf(failure.failure_class))];
+  });
+}
+
+SharedEndpoint& Gate::Entry(Micros now) const {
+  SharedEndpoint* entry = &Providers()->endpoints[place_];
+  if (entry->id != id) {
+    entry = &ReserveEndpoint(id, address, key_name);
+    place_ = static_cast<int>(entry - Providers()->endpoints);
+  }
+  entry->used_at = now;
+  return *entry;
+}
+
+std::optional<milliseconds> Gate::Closed() const {
+  const TimestampTz wall_now = GetCurrentTimestamp();
+  if (!control.enabled) {
+    return kNoEnd;
+  }
+  if (control.paused_until > wall_now) {
+    const Micros left = TIMESTAMP_NOT_FINITE(control.paused_until)
+                            ? policy::kNoEnd
+                            : control.paused_until - wall_now;
+    return std::min(kNoEnd, milliseconds(left / 1000) + milliseconds(1));
+  }
+  const policy::Standing standing = WithEntry([](const SharedEndpoint& entry, Micros now) {
+    return entry.state.Look(BreakerSettings(), now);
+  });
+  if (standing.obstacle == policy::Obstacle::kNone) {
+    return std::nullopt;
+  }
+  return std::min(kNoEnd, milliseconds(standing.wait / 1000) + milliseconds(1));
+}
+
+bool Gate::Broken() const {
+  return WithEntry([](const SharedEndpoint& entry, Micros) { return entry.state.breaker.broken; });
+}
+
+bool Gate::Limited() const {
+  return WithEntry([](const SharedEndpoint& entry, Micros now) {
+    return entry.state.limits != policy::EndpointLimits{} || entry.state.pace.PerSecond(now) > 0;
+  });
+}
+
+std::size_t Gate::RequestsWithin(milliseconds time) const {
+  return WithEntry([time](const SharedEndpoint& entry, Micros now) {
+    return static_cast<std::size_t>(
+        std::ceil(entry.state.RequestsWithin(time.count() * 1000, BreakerSettings(), now)));
+  });
+}
+
+std::optional<Ticket> Gate::Admit() {
+  if (!control.enabled || control.paused_until > GetCurrentTimestamp()) {
+    return std::nullopt;
+  }
+  const auto passage = WithEntry([](SharedEndpoint& entry, Micros now) {
+    const auto admitted = entry.state.Admit(MyProcPid, BreakerSettings(), now);
+    entry.state_changes += admitted && admitted->probe ? 1 : 0;
+    return admitted;
+  });
+  return passage ? std::optional<Ticket>(std::in_place, *this, *passage) : std::nullopt;
+}
+
+}  // namespace ai::worker
