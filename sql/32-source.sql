@@ -4,11 +4,14 @@ CREATE FUNCTION ai._qualified_name(relation regclass) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT format('%I.%I', n.nspname, c.relname)
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation
+    SELECT coalesce((SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c
+                     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation),
+                    format('"dropped relation %s"', relation::oid))
+    WHERE relation IS NOT NULL
     $$;
 COMMENT ON FUNCTION ai._qualified_name(regclass) IS
-    'name of a relation with its schema, quoted where necessary; null if there is none';
+    'name of a relation with its schema, quoted where necessary; for one that is gone, a name that '
+    'says so';
 
 -- Names have at most 63 bytes. Cut between characters, never inside of one.
 CREATE FUNCTION ai._clipped_name(base text, suffix text) RETURNS name

@@ -124,6 +124,14 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_grant_queue(ai.vectorizer, name) IS
     'gives the owner of a source its rights on the queue';
 
+-- The event triggers see to it that there is; a superuser can turn them off.
+CREATE FUNCTION ai._vectorizer_has_queue(v ai.vectorizer) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT count(*) = 3 FROM pg_class c WHERE c.oid IN (v.queue, v.work, v.failed)$$;
+COMMENT ON FUNCTION ai._vectorizer_has_queue(ai.vectorizer) IS
+    'whether the queue of a vectorizer and the tables that go with it are there';
+
 CREATE FUNCTION ai._vectorizer_owner(v ai.vectorizer) RETURNS oid
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp

@@ -183,6 +183,9 @@ CREATE FUNCTION ai._vectorizer_count_pending(v ai.vectorizer, exact_count boolea
 DECLARE
     n ai._vectorizer_counts;
 BEGIN
+    IF NOT ai._vectorizer_has_queue(v) THEN
+        RETURN NULL;
+    END IF;
     PERFORM ai._vectorizer_flush_pending();
     IF NOT exact_count THEN
         n := ai._vectorizer_count(v);
@@ -191,7 +194,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_count_pending(ai.vectorizer, boolean) IS
-    'number of rows in the queue of a vectorizer, those in flight included';
+    'number of rows in the queue of a vectorizer, those in flight included; null if it was dropped';
 
 CREATE FUNCTION ai._vectorizer_queue_pending(caller oid, vectorizer_id int4, exact_count boolean)
     RETURNS bigint
@@ -243,7 +246,9 @@ DECLARE
     result bigint;
 BEGIN
     PERFORM ai._vectorizer_require_visible(caller, v);
-    EXECUTE format('SELECT count(*) FROM %s', ai._qualified_name(v.failed)) INTO result;
+    IF ai._vectorizer_has_queue(v) THEN
+        EXECUTE format('SELECT count(*) FROM %s', ai._qualified_name(v.failed)) INTO result;
+    END IF;
     RETURN result;
 END
 $$;

@@ -123,14 +123,10 @@ CREATE FUNCTION ai.search(vectorizer text, query text, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._search_statement;
-    hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, query, filter, group_by_row);
-    hits := ai._search_hits(plan, plan.query_vector, k, filter, group_by_row);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.search_plan(vectorizer, query, filter, group_by_row) plan,
+        unnest(ai._search_hits(plan, plan.query_vector, k, filter, group_by_row)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.search(text, text, int4, jsonb, boolean) IS
@@ -141,14 +137,10 @@ CREATE FUNCTION ai.search(vectorizer int4, query text, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._search_statement;
-    hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, query, filter, group_by_row);
-    hits := ai._search_hits(plan, plan.query_vector, k, filter, group_by_row);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.search_plan(vectorizer, query, filter, group_by_row) plan,
+        unnest(ai._search_hits(plan, plan.query_vector, k, filter, group_by_row)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.search(int4, text, int4, jsonb, boolean) IS
@@ -159,14 +151,10 @@ CREATE FUNCTION ai.search(vectorizer text, query vector, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._search_statement;
-    hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, NULL, filter, group_by_row);
-    hits := ai._search_hits(plan, query, k, filter, group_by_row);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.search_plan(vectorizer, NULL, filter, group_by_row) plan,
+        unnest(ai._search_hits(plan, query, k, filter, group_by_row)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.search(text, vector, int4, jsonb, boolean) IS
@@ -177,14 +165,10 @@ CREATE FUNCTION ai.search(vectorizer int4, query vector, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._search_statement;
-    hits ai.search_hit[];
 BEGIN
     PERFORM ai._search_check_k(k);
-    plan := ai.search_plan(vectorizer, NULL, filter, group_by_row);
-    hits := ai._search_hits(plan, query, k, filter, group_by_row);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.search_plan(vectorizer, NULL, filter, group_by_row) plan,
+        unnest(ai._search_hits(plan, query, k, filter, group_by_row)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.search(int4, vector, int4, jsonb, boolean) IS

@@ -255,16 +255,13 @@ CREATE FUNCTION ai.hybrid_search(vectorizer text, query text, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._hybrid_statement;
-    hits ai.hybrid_hit[];
 BEGIN
     PERFORM ai._search_check_k(k), ai._hybrid_check(match, vector_weight, text_weight, rrf_k);
-    plan := ai.hybrid_search_plan(vectorizer, CASE WHEN query_vector IS NULL THEN query END, filter,
-                                  group_by_row, language);
-    hits := ai._hybrid_hits(plan, query, coalesce(query_vector, plan.query_vector), k, filter,
-                            group_by_row, match, vector_weight, text_weight, rrf_k);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.hybrid_search_plan(
+            vectorizer, CASE WHEN hybrid_search.query_vector IS NULL THEN query END, filter,
+            group_by_row, hybrid_search.language) plan,
+        unnest(ai._hybrid_hits(plan, query, coalesce(hybrid_search.query_vector, plan.query_vector),
+                               k, filter, group_by_row, match, vector_weight, text_weight, rrf_k)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.hybrid_search(text, text, int4, jsonb, boolean, regconfig, text, float8,
@@ -280,16 +277,13 @@ CREATE FUNCTION ai.hybrid_search(vectorizer int4, query text, k int4 DEFAULT 10,
     LANGUAGE plpgsql STABLE ROWS 10 COST 1000
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    plan ai._hybrid_statement;
-    hits ai.hybrid_hit[];
 BEGIN
     PERFORM ai._search_check_k(k), ai._hybrid_check(match, vector_weight, text_weight, rrf_k);
-    plan := ai.hybrid_search_plan(vectorizer, CASE WHEN query_vector IS NULL THEN query END, filter,
-                                  group_by_row, language);
-    hits := ai._hybrid_hits(plan, query, coalesce(query_vector, plan.query_vector), k, filter,
-                            group_by_row, match, vector_weight, text_weight, rrf_k);
-    RETURN QUERY SELECT * FROM unnest(hits);
+    RETURN QUERY SELECT h.* FROM ai.hybrid_search_plan(
+            vectorizer, CASE WHEN hybrid_search.query_vector IS NULL THEN query END, filter,
+            group_by_row, hybrid_search.language) plan,
+        unnest(ai._hybrid_hits(plan, query, coalesce(hybrid_search.query_vector, plan.query_vector),
+                               k, filter, group_by_row, match, vector_weight, text_weight, rrf_k)) h;
 END
 $$;
 COMMENT ON FUNCTION ai.hybrid_search(int4, text, int4, jsonb, boolean, regconfig, text, float8,

@@ -25,6 +25,9 @@ DECLARE
     work text := ai._qualified_name(v.work);
     keys text := ai._key_list(v.source_pk, '%2$s');
 BEGIN
+    IF NOT ai._vectorizer_has_queue(v) THEN
+        RETURN;  -- workers set it aside
+    END IF;
     RETURN QUERY EXECUTE format($statement$
         WITH lost AS (
             SELECT ctid AS place, w.lease, w.crashes >= 2 AND w.lease = ANY ($5) AS is_to_blame,

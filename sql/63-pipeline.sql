@@ -197,7 +197,7 @@ CREATE FUNCTION ai._key_as_jsonb(v ai.vectorizer, relation text) RETURNS text
                k ->> 'attname', relation, k ->> 'queue_column'), ', '
         ORDER BY (k ->> 'pknum')::int) || ')'
     FROM jsonb_array_elements(v.source_pk) k
-    JOIN pg_attribute a ON a.attrelid = v.queue AND a.attname = k ->> 'queue_column'
+    LEFT JOIN pg_attribute a ON a.attrelid = v.queue AND a.attname = k ->> 'queue_column'
     $$;
 COMMENT ON FUNCTION ai._key_as_jsonb(ai.vectorizer, text) IS
     'expression for the key of a row of the queue, or of the tables of work and of failed rows';
@@ -277,8 +277,8 @@ DECLARE
     start bigint;
 BEGIN
     priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
-    EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
-                   ai._qualified_name(v.queue), ai._qualified_name(v.work));
+    EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
+                   ai._qualified_name(v.work), ai._qualified_name(v.failed));
     start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
     whole := whole OR start <= 0;
     IF start = -last_pages AND pg_relation_size(v.work) = 0 THEN
@@ -296,8 +296,12 @@ BEGIN
         EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
                        ai._qualified_name(v.queue)) INTO priority USING priority;
     END IF;
-EXCEPTION WHEN lock_not_available OR undefined_table THEN
-    whole := true;
+EXCEPTION
+    WHEN lock_not_available THEN
+        whole := true;
+    WHEN undefined_table THEN
+        whole := true;
+        PERFORM ai._vectorizer_set_aside(v.id);
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS

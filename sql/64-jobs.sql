@@ -84,6 +84,9 @@ DECLARE
     v ai.vectorizer := ai._vectorizer_get(vectorizer_id);
 BEGIN
     PERFORM ai._vectorizer_require_visible(caller, v);
+    IF NOT ai._vectorizer_has_queue(v) THEN
+        RETURN;
+    END IF;
     PERFORM ai._vectorizer_flush_pending();
     RETURN QUERY EXECUTE format(
         'SELECT count(*) FILTER (WHERE j.status = ''pending''), '

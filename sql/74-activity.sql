@@ -85,35 +85,5 @@ COMMENT ON FUNCTION ai._recent(text, interval, bigint, bigint) IS
     'what was counted since the first sample within a span, and how long ago that was; nulls if '
     'nothing was';
 
--- An error is new unless it is the last one, and nothing went well since: then another worker has
--- met with it.
-CREATE FUNCTION ai._record_error(vectorizer_id int4, message text, step text, class text,
-        worker_id uuid, hint text, OUT name text, OUT is_new boolean) RETURNS SETOF record
-    LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    last ai._vectorizer_errors;
-BEGIN
-    SELECT v.name INTO name FROM ai.vectorizer v WHERE v.id = vectorizer_id;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    SELECT * INTO last FROM ai._vectorizer_errors e
-    WHERE e.id = vectorizer_id ORDER BY e.recorded DESC LIMIT 1;
-    is_new := last.message IS DISTINCT FROM message OR EXISTS (
-        SELECT FROM ai.vectorizer_worker_progress p
-        WHERE p.vectorizer_id = _record_error.vectorizer_id AND p.last_success_at > last.recorded);
-    INSERT INTO ai._vectorizer_errors (id, message, details, recorded)
-    VALUES (vectorizer_id, message, jsonb_strip_nulls(jsonb_build_object(
-                'step', step, 'class', class, 'hint', hint)), clock_timestamp());
-    PERFORM ai._worker_progress(worker_id, vectorizer_id, 0, message);
-    RETURN NEXT;
-END
-$$;
-COMMENT ON FUNCTION ai._record_error(int4, text, text, text, uuid, text) IS
-    'notes an error of a vectorizer as a whole; returns its name, and whether the error is new';
-
-REVOKE ALL ON FUNCTION ai._record_error(int4, text, text, text, uuid, text), ai._counters(),
-    ai._take_samples(interval), ai._prune_samples(), ai._recent(text, interval, bigint, bigint)
-FROM PUBLIC;
+REVOKE ALL ON FUNCTION ai._counters(), ai._take_samples(interval),
+    ai._prune_samples(), ai._recent(text, interval, bigint, bigint) FROM PUBLIC;

@@ -163,10 +163,17 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
-    if (lane.jobs) {
-      NoteJobError(lane, failure);
-    } else {
-      RecordError(lane.id, lease_, step, failure);
+    try {
+      if (lane.jobs) {
+        NoteJobError(lane, failure);
+      } else {
+        RecordError(lane.id, lease_, step, failure);
+      }
+    } catch (const pg::Error& error) {
+      if (pg::EndsProcess(error)) {
+        throw;
+      }
+      lane.last_error.clear();  // somebody is just dropping it, or it is told the next time
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include "pg/compat.hpp"
 #include "pg/guard.hpp"
+#include "pg/transaction.hpp"
 #include "worker/wake.hpp"
 
 namespace ai::worker {
@@ -76,6 +77,21 @@ constexpr Override kOverrides[] = {
 
 }  // namespace
 
+namespace {
+
+char database_name[NAMEDATALEN] = "";
+
+/// For pg_stat_activity and for ps, which has the title of the process before it.
+void Report(BackendState state, const char* activity) {
+  char title[NAMEDATALEN + 64];
+  pgstat_report_activity(state, activity);
+  std::snprintf(title, sizeof(title), "%s%s%s", database_name, *database_name == '\0' ? "" : " ",
+                activity);
+  set_ps_display(title);
+}
+
+}  // namespace
+
 void InstallSignalHandlers() {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, OnTerminate);
@@ -95,6 +111,14 @@ void Connect(Oid database, const char* application_name) {
     }
     SetConfigOption("application_name", application_name, PGC_SUSET, PGC_S_OVERRIDE);
   });
+  if (database != InvalidOid) {
+    pg::Transaction transaction;
+    pg::Call([] {
+      const char* name = get_database_name(MyDatabaseId);
+      strlcpy(database_name, name == nullptr ? "" : name, sizeof(database_name));
+    });
+    transaction.Commit();
+  }
 }
 
 bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
@@ -181,7 +205,7 @@ void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
   }
   pg::Call([&] {
     constexpr int kAlways = WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
-    pgstat_report_activity(STATE_IDLE, activity_);
+    Report(STATE_IDLE, activity_);
     WaitLatchOrSocket(MyLatch, kAlways | (descriptor >= 0 ? WL_SOCKET_READABLE : 0),
                       descriptor >= 0 ? descriptor : PGINVALID_SOCKET,
                       static_cast<long>(at_most.count()), event_);
@@ -197,7 +221,7 @@ void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
 }
 
 void ShowActivity(const char* activity) {
-  pg::Call([&] { pgstat_report_activity(STATE_RUNNING, activity); });
+  pg::Call([&] { Report(STATE_RUNNING, activity); });
 }
 
 void LogError(const char* what, const std::exception& error) {

@@ -20,14 +20,16 @@ constexpr ChildKind kWorker{"ai worker", "ai_worker_main"};
 
 }  // namespace
 
-std::string Supervisor::LiveProcesses() const {
+std::string Supervisor::LiveProcesses(const std::string& but) const {
   char leases[kMaxWorkers][sizeof(WorkerSlot::lease)];
   int count = 0;
   {
     const SharedLock lock;
     for (int number = 0; number < kMaxWorkers; ++number) {
       const WorkerSlot& worker = slot_.workers[number];
-      if (worker.process.pid != 0 && worker.lease[0] != '\0' && !wards_[number].condemned) {
+      const Ward& ward = wards_[number];
+      const bool lives = (worker.process.pid != 0 || ward.ran) && !ward.condemned;
+      if (lives && worker.lease[0] != '\0' && worker.lease != but) {
         std::memcpy(leases[count++], worker.lease, sizeof(worker.lease));
       }
     }
@@ -74,7 +76,8 @@ void Supervisor::TakeOver(const WorkerRecord& record) {
     ward.condemned_at = now_;
   } else if (ward.failed) {
     LogFailed(record.component);
-  } else if (!ward.crashed) {
+  } else if (!ward.crashed && record.status != "starting") {
+    // One that had not come to work yet may have ended in order, without a word.
     MarkCrashed(record.component, {"it ended with the server", ward.crashes});
     ward.crashed = true;
   }
@@ -223,7 +226,7 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   if (process.empty()) {
     return false;
   }
-  std::vector<Reclaimed> reclaimed = ReclaimRows(LiveProcesses(), "{" + process + "}");
+  std::vector<Reclaimed> reclaimed = ReclaimRows(LiveProcesses(process), "{" + process + "}");
   if (!reclaimed.empty()) {
     slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);
@@ -269,6 +272,10 @@ void Supervisor::Start(int number) {
   const std::string component = ComponentName(number);
   MarkStarting(component, std::exchange(ward.crashed, false));
   ward.listed = true;
+  {
+    const SharedLock lock;
+    slot_.workers[number].lease[0] = '\0';
+  }
   if (ward.child.Start(kWorker, slot_.database, number, slot_.workers[number].process, now_)) {
     ward.ran = true;
     full_server_.Started();

@@ -31,8 +31,9 @@ class Supervisor final {
   /// Whether processes have ended whose rows may be left; says so once.
   bool HasLostRows() { return std::exchange(lost_rows_, false); }
 
-  /// The ids of the processes that live, as the text of a uuid[].
-  std::string LiveProcesses() const;
+  /// The ids of the processes that live, or have not been seen to be dead, as the text of a uuid[]:
+  /// whose rows are given back before that can be charged with nothing.
+  std::string LiveProcesses(const std::string& but = {}) const;
 
   /// An operator wants another coordinator.
   bool IsToEnd() const { return to_end_; }

@@ -253,7 +253,6 @@ void Work(Oid database) {
     return;
   }
   SetComponent(ComponentName(MyNumber()).c_str());
-  PublishLease(mine, "");
   if (slot->suspended == 0) {
     ConnectAndRun(*slot, mine);
   }

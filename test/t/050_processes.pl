@@ -101,6 +101,7 @@ is( sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker'
 is( sql(q{SELECT application_name, query FROM pg_stat_activity
 	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}),
 	'ai coordinator|looking after workers', 'the coordinator looks after them');
+like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres waiting for changes/, 'and so does ps');
 my $in_transaction = sql(q{
 	CREATE TEMP TABLE seen (n bigint);
 	DO $$ BEGIN
@@ -155,8 +156,15 @@ set('ai.heartbeat_interval', '200ms');
 
 # -- ends in order, and back again
 
+my $second = $ENV{SANITIZE} ? 5000 : 1000;
 my $pid = pid_of('ai worker', 'postgres');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, 1000)"), 't', 'a worker ends in a second');
+my $process = sql("SELECT details ->> 'process' FROM ai.worker WHERE pid = $pid");
+set('ai.heartbeat_interval', '1h');
+ok($node->poll_query_until('postgres', "SHOW ai.heartbeat_interval", '1h'), 'no heartbeat for a while');
+$before = sql('SELECT clock_timestamp()');
+is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'a worker ends in a second');
+is(sql("SELECT last_heartbeat > '$before' FROM ai.vectorizer_worker_process WHERE id = '$process'"), 't', 'with a last heartbeat');
+set('ai.heartbeat_interval', '200ms');
 replaced('ai worker', $pid, 'postgres', 'and is replaced');
 served('postgres', 'so that there are two again');
 $pid = pid_of('ai worker', 'postgres');
@@ -164,13 +172,13 @@ sql("SELECT pg_cancel_backend($pid)");
 is(pid_of('ai worker', 'postgres'), $pid, 'there is nothing to cancel in one that waits');
 
 $pid = pid_of('ai coordinator', 'postgres');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, 1000)"), 't', 'a coordinator ends in a second');
+is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'a coordinator ends in a second');
 replaced('ai coordinator', $pid, 'postgres', 'and is replaced');
 served('postgres', 'with its workers');
 
 $pid = pid_of('ai launcher');
 my $coordinator = pid_of('ai coordinator', 'postgres');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, 1000)"), 't', 'the launcher ends in a second');
+is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'the launcher ends in a second');
 replaced('ai launcher', $pid, '', 'and is replaced');
 served('postgres', 'databases are served');
 is(pid_of('ai coordinator', 'postgres'), $coordinator, 'by the same processes');

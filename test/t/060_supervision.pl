@@ -78,7 +78,17 @@ my ($created, $pid) = split /\|/, sql(q{SELECT created_at, pid FROM ai.worker WH
 sql("SELECT pg_terminate_backend($pid, 5000)");
 ok($engine->poll(qq{SELECT created_at > '$created' AND restart_count = 0 FROM ai.worker WHERE component = 'worker:vectorizer:0'}),
 	'one that ends in order takes its row with it, and is counted from zero');
+all_well('and another takes its place');
+
+# One that has not come to work yet ends with the server, too.
+my $in_the_way = $node->background_psql('postgres', on_error_stop => 0);
+$in_the_way->query_safe('BEGIN; LOCK TABLE ai.vectorizer_worker_process IN EXCLUSIVE MODE');
+sql(q{SELECT pg_terminate_backend(pid) FROM ai.worker WHERE component = 'worker:vectorizer:0'});
+ok($engine->poll(q{SELECT count(*) = 1 FROM ai.worker w WHERE w.component = 'worker:vectorizer:0' AND w.status = 'starting'
+	AND EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted AND l.relation = 'ai.vectorizer_worker_process'::regclass)}),
+	'one is kept from coming to work');
 $node->restart;
+eval { $in_the_way->quit };
 all_well('after a restart of the server');
 is(sql('SELECT max(restart_count) FROM ai.worker'), '0', 'which is no crash');
 
@@ -234,7 +244,7 @@ sub deaths { my ($table) = @_; return sql("SELECT count(*) FROM ai.vectorizer_er
 $engine->table('bystander');
 killing('fatal', 'fatal', 'max_attempts => 100');
 sql(q{INSERT INTO fatal SELECT n, n || CASE n WHEN 333 THEN ' kills' ELSE ' lives' END FROM generate_series(1, 1000) n});
-$engine->poll(q{SELECT EXISTS (SELECT FROM ai.vectorizer_errors WHERE name = 'fatal')});    # a worker that had both would blame neither
+$engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'fatal' AND details ->> 'class' = 'crash'}) or die;
 sql(q{INSERT INTO bystander SELECT n, 'bystander ' || n FROM generate_series(1, 100) n});
 $engine->is_settled('fatal', 'a row among a thousand that ends its worker', failed => 1, where => 's.id <> 333');
 is( sql(q{SELECT key ->> 'id', status, attempts, last_error FROM ai.jobs('fatal')}),
@@ -245,6 +255,26 @@ $engine->is_settled('bystander', 'others go on');
 all_well('no worker has failed');
 cmp_ok(sql('SELECT sum(restart_count) FROM ai.worker'), '>=', 3, 'though they were restarted');
 is(sql(q{SELECT count(*) FROM ai.worker WHERE jsonb_array_length(details -> 'crashes') > 0}), '0', 'and none of it counts against them');
+
+# Two that end at the same time, each with a row of its own.
+$engine->set('ai.restart_limit' => 1000, 'ai.worker_timeout' => '60s');
+killing('pair', 'fatal', 'max_attempts => 100');
+my (undef, $first) = hang('kills', q{INSERT INTO pair VALUES (1, 'one kills')});
+kill STOP => $first;
+sql(q{INSERT INTO pair VALUES (2, 'two kills')});
+$mock->wait_for(hanging => 2) or die;
+my $coordinator = pid_of('coordinator');
+kill STOP => $coordinator;
+my $pids = sql(q{SELECT array_agg(pid) FROM ai.worker WHERE component LIKE 'worker:%'});
+kill CONT => $first;
+release();
+ok($engine->poll("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ANY ('$pids')"), 'two workers end while nobody looks');
+kill CONT => $coordinator;
+$engine->is_settled('pair', 'both rows are found and set aside', failed => 2, where => 'false');
+cmp_ok(deaths('pair'), '>=', 5, 'after three deaths each, the second perhaps together');
+is(sql(q{SELECT count(*) FROM ai.worker WHERE jsonb_array_length(details -> 'crashes') > 0}), '0', 'which count against no worker');
+all_well('they are back');
+$engine->set('ai.worker_timeout' => '2s');
 
 # A vectorizer with too many of them is set aside itself, and the workers are there for the others.
 killing('deadly', 'fatal', 'max_attempts => 100');

@@ -1,0 +1,59 @@
+-- Vectorizers that cannot work: one error says why, and the others go on.
+
+-- All workers meet the same trouble, and it is told once: again only when it is another one, or when
+-- it comes back later, after a success. The row of progress is locked first, for workers that meet it
+-- at the same moment.
+CREATE FUNCTION ai._record_error(vectorizer_id int4, message text, step text, class text,
+        worker_id uuid, hint text) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    v ai.vectorizer;
+BEGIN
+    SELECT x.* INTO v FROM ai.vectorizer x WHERE x.id = vectorizer_id;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM ai._worker_progress(worker_id, v.id, 0, message);
+    INSERT INTO ai._vectorizer_errors (id, message, details, recorded)
+    SELECT v.id, _record_error.message, jsonb_strip_nulls(jsonb_build_object(
+        'step', _record_error.step, 'class', _record_error.class, 'hint', _record_error.hint)),
+        clock_timestamp()
+    FROM ai.vectorizer_worker_progress p
+    LEFT JOIN LATERAL (
+        SELECT e.message, e.details ->> 'step' AS step, e.recorded FROM ai._vectorizer_errors e
+        WHERE e.id = v.id AND NOT e.details ? 'key' ORDER BY e.recorded DESC LIMIT 1) last ON true
+    WHERE p.vectorizer_id = v.id
+      AND ((last.message, last.step) IS DISTINCT FROM (_record_error.message, _record_error.step)
+           OR last.recorded < p.last_success_at
+              AND last.recorded < clock_timestamp() - interval '1 minute');
+    RETURN CASE WHEN FOUND THEN v.name END;
+END
+$$;
+COMMENT ON FUNCTION ai._record_error(int4, text, text, text, uuid, text) IS
+    'notes an error of a vectorizer as a whole; returns its name if the error was not known yet';
+
+-- What is just dropped with its vectorizer is gone from both catalogs.
+CREATE FUNCTION ai._vectorizer_set_aside(vectorizer_id int4) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    v ai.vectorizer;
+BEGIN
+    SELECT x.* INTO v FROM ai.vectorizer x
+    WHERE x.id = _vectorizer_set_aside.vectorizer_id AND NOT x.disabled
+      AND NOT ai._vectorizer_has_queue(x)
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        PERFORM ai._vectorizer_disable(v, 'the queue of the vectorizer, or a table that goes with '
+            'it, was dropped; drop the vectorizer with ai.drop_vectorizer and create it again');
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_set_aside(int4) IS
+    'disables a vectorizer whose queue was dropped in spite of all, and records why';
+
+REVOKE ALL ON FUNCTION ai._record_error(int4, text, text, text, uuid, text),
+    ai._vectorizer_set_aside(int4) FROM PUBLIC;
