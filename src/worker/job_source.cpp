@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 
-#include "core/policy/row_priority.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
@@ -143,8 +142,7 @@ std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::s
   }
   lane.changes = rows.count() >= most;
   if (lane.changes) {
-    // Nothing above it is left.
-    lane.priority = policy::RowPriority(*rows.TextAt(rows.count() - 1, 4));
+    lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 4));  // nothing above it is left
   }
   if (!answered.empty()) {
     Count(spi, answered.size(), {.reused_chunks = static_cast<std::int64_t>(answered.size())});

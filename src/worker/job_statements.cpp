@@ -22,8 +22,8 @@ constexpr const char* kSuspects =
 // was done is answered at once. Jobs that a user has just locked, to cancel them for one, are
 // passed over here and below.
 //
-// One that was cancelled since is seen by what is asked of j itself. That is asked of the status as
-// text, so that the planner does not look for it in an index: the way to j is its place.
+// One that was cancelled since is seen by what is asked of j itself. That is asked in a way that is
+// no condition of an index for the planner: the way to j is its place. Nested loops keep the order.
 constexpr const char* kClaim =
     "WITH next AS MATERIALIZED (SELECT j.ctid AS place, k.* FROM ai.embedding_jobs j "
     "LEFT JOIN LATERAL (SELECT true AS is_at_work FROM ai.embedding_jobs d "
@@ -42,12 +42,12 @@ constexpr const char* kClaim =
     "embedding_vector = n.embedding_vector, embedding_dimensions = n.embedding_dimensions, "
     "embedded_at = n.embedded_at, reused_from = n.id, "
     "error_message = CASE WHEN n.id IS NULL THEN j.error_message END "
-    "FROM next n WHERE j.ctid = n.place AND j.status::text = 'pending' "
-    "RETURNING j.ctid AS place, j.id, j.status, j.priority, "
-    "j.created_at, j.notify_channel) "
+    "FROM next n WHERE j.ctid = n.place AND (j.status = 'pending') IS TRUE "
+    "RETURNING j.ctid AS place, j.id, j.status, j.priority, j.notify_channel) "
     "SELECT t.place, t.id, t.status = 'completed', CASE WHEN t.status = 'completed' THEN "
     "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END, "
-    "t.priority::text FROM taken t ORDER BY t.priority DESC, t.created_at, t.place";
+    "CASE t.priority WHEN 'urgent' THEN 200 WHEN 'high' THEN 100 WHEN 'low' THEN -100 ELSE 0 END "
+    "FROM taken t";
 
 constexpr const char* kRead =
     "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
@@ -63,11 +63,13 @@ constexpr const char* kStore =
     "embedded_at = $6, embedding_vector = m.embedding, "
     "embedding_dimensions = $5, error_message = NULL, processing_time_ms = "
     "date_part('epoch', $6 - j.started_at) * 1000 "
-    "FROM (SELECT k.place, c.embedding FROM (SELECT unnest($1) AS id, unnest($2) AS place, "
-    "unnest($3) AS embedding) c, LATERAL (SELECT k.ctid AS place FROM ai.embedding_jobs k "
-    "WHERE k.ctid = c.place AND k.id = c.id AND k.status = 'processing' AND k.worker_id = $4 "
-    "%s) k) m WHERE j.ctid = m.place AND j.status::text = 'processing' AND j.worker_id = $4 "
+    "FROM (SELECT c.* FROM (SELECT unnest($1) AS id, unnest($2) AS place, "
+    "unnest($3) AS embedding) c %s) m WHERE j.ctid = m.place AND (j.id = m.id) IS TRUE "
+    "AND (j.status = 'processing') IS TRUE AND j.worker_id = $4 "
     "RETURNING j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
+constexpr const char* kOfUnlocked =
+    ", LATERAL (SELECT FROM ai.embedding_jobs k WHERE k.ctid = c.place AND k.id = c.id "
+    "AND k.status = 'processing' AND k.worker_id = $4 FOR UPDATE SKIP LOCKED) k";
 
 // One that a process has died with stays aside from the others.
 constexpr const char* kGiveBack =
@@ -113,7 +115,7 @@ constexpr const char* kNote =
     "AND j.status = 'pending' ORDER BY j.priority DESC, j.created_at LIMIT 100 "
     "FOR UPDATE SKIP LOCKED))";
 
-/// The text with the last words of its subquery.
+/// The text with something in its place.
 std::string With(std::string text, std::string_view end) {
   return text.replace(text.find("%s"), 2, end);
 }
@@ -127,9 +129,9 @@ JobStatements::JobStatements(Oid vector_array)
                      {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
       suspects(kSuspects, {OIDOID, UUIDOID, BOOLOID, INT8OID, UUIDOID, TEXTOID}),
       read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID, INT8OID}),
-      store(With(kStore, "OFFSET 0"),
+      store(With(kStore, ""),
             {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
-      store_unlocked(With(kStore, "FOR UPDATE SKIP LOCKED"),
+      store_unlocked(With(kStore, kOfUnlocked),
                      {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
       give_back(kGiveBack, {UUIDARRAYOID, UUIDOID, INTERVALOID}),
       give_back_all(kGiveBackAll, {OIDOID, UUIDOID, UUIDOID}),
