@@ -49,7 +49,8 @@ BEGIN
         "concurrency": {"type": "integer", "min": 1, "max": 50},
         "priority": {"type": "integer", "min": -32768, "max": 32767},
         "max_attempts": {"type": "integer", "min": 1, "max": 1000},
-        "reuse": {"type": "boolean"}}}');
+        "reuse": {"type": "boolean"},
+        "priority_column": {"type": "string"}}}');
     RETURN config;
 END
 $$;
@@ -57,17 +58,19 @@ COMMENT ON FUNCTION ai._validate_processing(jsonb) IS
     'the given processing configuration, if it is a valid one';
 
 CREATE FUNCTION ai.processing_default(batch_size int4 DEFAULT NULL, concurrency int4 DEFAULT NULL,
-        priority int4 DEFAULT NULL, max_attempts int4 DEFAULT NULL, reuse boolean DEFAULT NULL)
-    RETURNS jsonb
+        priority int4 DEFAULT NULL, max_attempts int4 DEFAULT NULL, reuse boolean DEFAULT NULL,
+        priority_column name DEFAULT NULL) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._validate_processing(ai._config('processing', 'default',
         jsonb_build_object('batch_size', batch_size, 'concurrency', concurrency,
-            'priority', priority, 'max_attempts', max_attempts, 'reuse', reuse)))
+            'priority', priority, 'max_attempts', max_attempts, 'reuse', reuse,
+            'priority_column', priority_column)))
     $$;
-COMMENT ON FUNCTION ai.processing_default(int4, int4, int4, int4, boolean) IS
-    'vectorizer configuration: rows at a time, requests at a time, order among vectorizers, tries';
+COMMENT ON FUNCTION ai.processing_default(int4, int4, int4, int4, boolean, name) IS
+    'vectorizer configuration: rows at a time, requests at a time, order among vectorizers, tries, '
+    'use of other rows'' vectors, column by which rows come first';
 
 CREATE FUNCTION ai._validate_scheduling(config jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -37,6 +37,34 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_create_queue_table(name, name, jsonb, int4) IS
     'makes the queue of a vectorizer';
 
+-- What a row says of its priority, if the vectorizer has a column for that. Who has none pays nothing.
+CREATE FUNCTION ai._row_priority(value text) RETURNS int4
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ai_row_priority';
+COMMENT ON FUNCTION ai._row_priority(text) IS
+    'a row''s priority as a number: critical or urgent 200, high 100, low -100, a number itself';
+
+CREATE FUNCTION ai._priority_column(config jsonb) RETURNS name
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT (config #>> '{processing,priority_column}')::name$$;
+COMMENT ON FUNCTION ai._priority_column(jsonb) IS
+    'column of the source by which rows of a vectorizer come first; null if there is none';
+
+-- Entries of such a queue are taken in this order.
+CREATE FUNCTION ai._vectorizer_create_queue_index(v ai.vectorizer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF ai._priority_column(v.config) IS NOT NULL THEN
+        EXECUTE format('CREATE INDEX ON %s (priority DESC, queued_at)', ai._qualified_name(v.queue));
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_create_queue_index(ai.vectorizer) IS
+    'makes the index on the queue of a vectorizer whose rows have priorities';
+
 -- Where a worker puts what it takes from the queue, one row for all entries of a source row, until
 -- it is written. A row with a lease is with that worker process; one without waits for retry_at.
 -- crashes is how many processes died while they had the row: it may be what kills them.
@@ -86,7 +114,8 @@ CREATE FUNCTION ai._vectorizer_grant_queue(v ai.vectorizer, role name) RETURNS v
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    EXECUTE format('GRANT SELECT, INSERT (%s) ON %s TO %I', ai._key_list(v.source_pk, '%2$s'),
+    EXECUTE format('GRANT SELECT, INSERT (%s%s) ON %s TO %I', ai._key_list(v.source_pk, '%2$s'),
+                   CASE WHEN ai._priority_column(v.config) IS NOT NULL THEN ', priority' END,
                    ai._qualified_name(v.queue), role);
     EXECUTE format('GRANT SELECT ON %s, %s TO %I', ai._qualified_name(v.work),
                    ai._qualified_name(v.failed), role);
@@ -117,11 +146,18 @@ CREATE FUNCTION ai._vectorizer_enqueue_rows(v ai.vectorizer, relation text,
     AS $$
 DECLARE
     rows bigint;
+    priority text;
 BEGIN
     PERFORM ai._vectorizer_follow_owner(v);
-    rows := ai._run_as(ai._vectorizer_owner(v), format('INSERT INTO %s (%s) SELECT %s FROM %s %s',
-        ai._qualified_name(v.queue), ai._key_list(v.source_pk, '%2$s'),
-        ai._key_list(v.source_pk, '%1$s'), relation, condition));
+    IF ai._priority_column(v.config) IS NOT NULL THEN
+        priority := format(
+            ', least(greatest(%s + coalesce(ai._row_priority(%I::text), 0), -32768), 32767)',
+            coalesce((v.config #>> '{processing,priority}')::int, 0), ai._priority_column(v.config));
+    END IF;
+    rows := ai._run_as(ai._vectorizer_owner(v), format(
+        'INSERT INTO %s (%s%s) SELECT %s%s FROM %s %s', ai._qualified_name(v.queue),
+        ai._key_list(v.source_pk, '%2$s'), CASE WHEN priority IS NOT NULL THEN ', priority' END,
+        ai._key_list(v.source_pk, '%1$s'), priority, relation, condition));
     IF rows > 0 THEN
         PERFORM ai._vectorizer_notify();
     END IF;

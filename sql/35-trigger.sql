@@ -3,7 +3,8 @@
 -- CREATE TRIGGER needs EXECUTE on the function. It is revoked, since a trigger that names somebody
 -- else's queue would write to it: only create_vectorizer makes such triggers.
 
--- The arguments are the queue's schema and name, then the key columns of the source.
+-- The arguments are the queue's schema and name, then the key columns of the source, then, if rows have
+-- priorities, an empty one and the column of these.
 CREATE FUNCTION ai._vectorizer_enqueue() RETURNS trigger
     LANGUAGE c
     AS 'MODULE_PATHNAME', 'ai_vectorizer_enqueue';
@@ -103,10 +104,11 @@ CREATE FUNCTION ai._vectorizer_build_trigger_definition(v ai.vectorizer) RETURNS
     JOIN pg_namespace n ON n.oid = q.relnamespace
     CROSS JOIN LATERAL (
         SELECT ai._qualified_name(v.source) AS source,
-            format('EXECUTE FUNCTION ai._vectorizer_enqueue(%L, %L, %s)', n.nspname, q.relname,
+            format('EXECUTE FUNCTION ai._vectorizer_enqueue(%L, %L, %s%s)', n.nspname, q.relname,
                    (SELECT string_agg(quote_literal(k ->> 'attname'), ', '
                                       ORDER BY (k ->> 'pknum')::int)
-                    FROM jsonb_array_elements(v.source_pk) k)) AS enqueue) s
+                    FROM jsonb_array_elements(v.source_pk) k),
+                   ', '''', ' || quote_literal(ai._priority_column(v.config))) AS enqueue) s
     WHERE q.oid = v.queue
     $$;
 COMMENT ON FUNCTION ai._vectorizer_build_trigger_definition(ai.vectorizer) IS

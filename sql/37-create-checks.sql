@@ -198,3 +198,39 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_check_column(regclass, jsonb, jsonb) IS
     'raises an error unless a column destination fits the rest of the configuration';
+
+CREATE FUNCTION ai._validate_priority_column(source regclass, processing jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    wanted name := processing ->> 'priority_column';
+    base oid;
+BEGIN
+    IF wanted IS NULL THEN
+        RETURN;
+    END IF;
+    WITH RECURSIVE below AS (
+        SELECT a.atttypid AS type FROM pg_attribute a
+        WHERE a.attrelid = source AND a.attname = wanted AND a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL
+        SELECT t.typbasetype FROM below b JOIN pg_type t ON t.oid = b.type AND t.typtype = 'd'
+    )
+    SELECT b.type INTO base FROM below b JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd';
+    IF base IS NULL THEN
+        RAISE EXCEPTION 'priority_column "%" does not exist in table %', wanted,
+            ai._qualified_name(source)
+            USING ERRCODE = 'undefined_column';
+    END IF;
+    IF base NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype,
+                    'varchar'::regtype, 'bpchar'::regtype, 'name'::regtype)
+       AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = base AND t.typtype = 'e') THEN
+        RAISE EXCEPTION 'priority_column "%" must be an integer, a text or an enum', wanted
+            USING ERRCODE = 'datatype_mismatch',
+                  DETAIL = format('It is of type %s.', format_type(base, NULL)),
+                  HINT = 'A stored generated column can make it of other columns.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._validate_priority_column(regclass, jsonb) IS
+    'raises an error unless the column by which rows shall come first tells a priority';

@@ -53,11 +53,13 @@ BEGIN
     indexing := ai._validate_indexing(ai._config_object(indexing), dimensions);
     formatting := ai._validate_formatting(ai._config_object(formatting));
     PERFORM ai._validate_formatting_source(source, formatting);
+    processing := ai._validate_processing(ai._config_object(processing));
+    PERFORM ai._validate_priority_column(source, processing);
     RETURN jsonb_build_object('version', ai.version(), 'loading', loading, 'parsing', parsing,
         'embedding', embedding, 'chunking', chunking,
         'indexing', ai._resolve_indexing(indexing, dimensions), 'formatting', formatting,
         'scheduling', ai._validate_scheduling(ai._config_object(scheduling)),
-        'processing', ai._validate_processing(ai._config_object(processing)),
+        'processing', processing,
         'destination', destination);
 END
 $$;
@@ -180,6 +182,7 @@ BEGIN
     END IF;
     v.queue := ai._vectorizer_create_queue_table(queue_schema, queue_table, v.source_pk,
         coalesce((v.config #>> '{processing,priority}')::int, 0));
+    PERFORM ai._vectorizer_create_queue_index(v);
     v.work := ai._vectorizer_create_work_table(queue_schema,
         ('_vectorizer_q_work_' || v.id)::name, v.source_pk);
     v.failed := ai._vectorizer_create_queue_failed_table(queue_schema,

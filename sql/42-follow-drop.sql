@@ -103,7 +103,8 @@ BEGIN
         JOIN ai.vectorizer v ON v.source = d.objid
         WHERE d.classid = 'pg_class'::regclass AND d.objsubid > 0
     LOOP
-        IF lost.attname = ANY (ai._vectorizer_columns((lost.v).source_pk, (lost.v).config)) THEN
+        IF lost.attname = ANY (ai._vectorizer_columns((lost.v).source_pk, (lost.v).config)
+                               || ai._priority_column((lost.v).config)) THEN
             PERFORM ai._vectorizer_refuse(lost.v, format('cannot drop column "%s" of table %s',
                 lost.attname, ai._qualified_name((lost.v).source)));
         ELSIF lost.attname = (lost.v).config #>> '{destination,embedding_column}' THEN

@@ -8,7 +8,8 @@ CREATE FUNCTION ai._vectorizer_missing_columns(v ai.vectorizer) RETURNS name[]
     AS $$
     SELECT ARRAY(
         SELECT c FROM unnest(ai._vectorizer_columns(v.source_pk, v.config)
-            || array_remove(ARRAY[(v.config #>> '{destination,embedding_column}')::name], NULL)) c
+            || array_remove(ARRAY[(v.config #>> '{destination,embedding_column}')::name,
+                                  ai._priority_column(v.config)], NULL)) c
         EXCEPT
         SELECT a.attname FROM pg_attribute a WHERE a.attrelid = v.source AND NOT a.attisdropped)
     $$;
@@ -21,7 +22,8 @@ CREATE FUNCTION ai._vectorizer_rename_column(v ai.vectorizer, old_name name, new
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    paths constant text[] := '{{loading,column_name},{destination,embedding_column}}';
+    paths constant text[] := '{{loading,column_name},{destination,embedding_column},'
+                             '{processing,priority_column}}';
     path text[];
 BEGIN
     v.source_pk := (

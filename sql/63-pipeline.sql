@@ -50,6 +50,9 @@ COMMENT ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint,
 -- another try has changed since: it starts anew; but one that a process has died with is worked on by
 -- itself first. Claimers come one by one, and nobody else adds to the table of work or deletes what
 -- waits there.
+--
+-- If rows have priorities, the queue has an index by which they are taken, wherever they are: those
+-- that workers have are passed over at once then, and $1 and $2 are not looked at.
 CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -57,10 +60,10 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
     SELECT format(
         'WITH seen AS MATERIALIZED (SELECT q.*, w._place, w._held '
         'FROM (SELECT q.ctid AS _entry, %1$s, q.queued_at, q.priority '
-        'FROM %2$s q WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3) q '
+        'FROM %2$s q %7$s) q '
         'LEFT JOIN LATERAL (SELECT w.ctid AS _place, '
         'w.lease IS NOT NULL OR w.crashes > 0 AS _held '
-        'FROM %4$s w WHERE %5$s OFFSET 0) w ON true), '
+        'FROM %4$s w WHERE %5$s OFFSET 0) w ON true %8$s), '
         'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY('
         'SELECT s._entry FROM seen s WHERE s._held IS NOT TRUE))), '
         'again AS (UPDATE %4$s w SET lease = $4, taken_at = now(), attempts = 0, retry_at = NULL, '
@@ -71,11 +74,15 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
         'WHERE s._held IS NULL GROUP BY %3$s RETURNING w.ctid AS place) '
         'SELECT (SELECT array_agg(t.place) FROM (SELECT place FROM again '
         'UNION ALL SELECT place FROM new) t), (SELECT count(*) FROM seen), '
-        '(SELECT max(s._entry) FROM seen s)',
+        '(SELECT max(s._entry) FROM seen s), (SELECT min(s.priority)::int4 FROM seen s)',
         ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
         ai._key_list(v.source_pk, 's.%2$s'), ai._qualified_name(v.work),
         ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '),
-        ai._key_list(v.source_pk, '%2$s'))
+        ai._key_list(v.source_pk, '%2$s'),
+        CASE WHEN ai._priority_column(v.config) IS NULL
+             THEN 'WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3' END,
+        CASE WHEN ai._priority_column(v.config) IS NOT NULL
+             THEN 'WHERE w._held IS NOT TRUE ORDER BY q.priority DESC, q.queued_at LIMIT $3' END)
     $$;
 COMMENT ON FUNCTION ai._statement_claim(ai.vectorizer) IS
     'statement by which a worker takes rows from the queue';
@@ -260,7 +267,8 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
 -- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
 -- looked at the next time.
 CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
-        OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz)
+        OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz,
+        OUT priority int4)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -268,6 +276,7 @@ DECLARE
     last_pages CONSTANT bigint := 8;
     start bigint;
 BEGIN
+    priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
     EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
                    ai._qualified_name(v.work), ai._qualified_name(v.failed));
     start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
@@ -283,6 +292,10 @@ BEGIN
                    ai._qualified_name(v.queue), ai._qualified_name(v.work))
     INTO first_change, next_retry, next_suspect
     USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
+    IF ai._priority_column(v.config) IS NOT NULL THEN
+        EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
+                       ai._qualified_name(v.queue)) INTO priority USING priority;
+    END IF;
 EXCEPTION
     WHEN lock_not_available THEN
         whole := true;
@@ -292,8 +305,8 @@ EXCEPTION
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
-    'where the changes in the queue of a vectorizer begin, whether all of it was looked at, and when '
-    'the next rows are to be tried again';
+    'where the changes in the queue of a vectorizer begin, whether all of it was looked at, when the '
+    'next rows are to be tried again, and the priority of the first one';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
@@ -304,7 +317,7 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
-        coalesce((v.config #>> '{processing,priority}')::int4, 0), w.first_change,
+        w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
         extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
     FROM ai.vectorizer v

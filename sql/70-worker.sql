@@ -34,7 +34,8 @@ COMMENT ON COLUMN ai.worker.last_seen IS 'last heartbeat';
 COMMENT ON COLUMN ai.worker.status IS 'starting, healthy, stopping, crashed or failed';
 COMMENT ON COLUMN ai.worker.pid IS 'its process, as long as there is one';
 COMMENT ON COLUMN ai.worker.current_job IS
-    'what it had most of at its last heartbeat, such as vectorizer/7; null if it was idle';
+    'what it had most of at its last heartbeat, such as vectorizer/7, or embedding jobs; null if it was '
+    'idle';
 COMMENT ON COLUMN ai.worker.details IS
     'queue_type, paused, process (its id in ai.vectorizer_worker_process), rows and requests in '
     'hand, error_message (why it crashed last), crashes (when, as seconds since 1970)';

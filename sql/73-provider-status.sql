@@ -46,6 +46,10 @@ CREATE FUNCTION ai.__provider_visible(caller oid, endpoint text, api_key_name te
         WHERE ai._vectorizer_visible(pg_get_userbyid(caller), v.source, v.target)
           AND coalesce(v.config #>> '{embedding,api_key_name}', '') = __provider_visible.api_key_name
           AND ai._embedding_endpoint(v.config -> 'embedding') = __provider_visible.endpoint)
+        OR EXISTS (
+        SELECT FROM ai._embedding_job_configs(caller) AS j (config)
+        WHERE coalesce(j.config ->> 'api_key_name', '') = __provider_visible.api_key_name
+          AND ai._embedding_endpoint(j.config) = __provider_visible.endpoint)
     $$;
 COMMENT ON FUNCTION ai.__provider_visible(oid, text, text) IS
     'what ai._provider_visible does, for the role that called it';
@@ -65,7 +69,8 @@ CREATE VIEW ai.provider_status WITH (security_barrier) AS
     FROM ai.provider p, ai._provider_state(p) s
     WHERE ai._provider_visible(p.endpoint, p.api_key_name);
 COMMENT ON VIEW ai.provider_status IS
-    'how providers fare: all for pg_monitor, else those of the vectorizers that one may see';
+    'how providers fare: all for pg_monitor, else those of the vectorizers that one may see, and of '
+    'one''s embedding jobs that wait';
 COMMENT ON COLUMN ai.provider_status.paused_until IS 'until when it is not asked, for any reason';
 GRANT SELECT ON ai.provider_status TO PUBLIC;
 

@@ -73,6 +73,22 @@ CREATE FUNCTION ai._health_vectorizers(max_pending_age interval) RETURNS SETOF t
     $$;
 COMMENT ON FUNCTION ai._health_vectorizers(interval) IS 'what is not well with the vectorizers';
 
+CREATE FUNCTION ai._health_jobs(max_pending_age interval) RETURNS SETOF text
+    LANGUAGE sql ROWS 10
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT 'embedding jobs: ' || c.complaint
+    FROM (SELECT max(m.oldest_seconds) * interval '1 second' AS oldest_age, sum(m.failed) AS failed
+          FROM ai.metrics_jobs m) j, LATERAL (VALUES
+        (1, j.oldest_age > max_pending_age,
+         format('the oldest has waited for %s', date_trunc('second', j.oldest_age))),
+        (2, j.failed > 0, format('%s failed: see ai.embedding_job_failures', j.failed))
+    ) AS c (rank, holds, complaint)
+    WHERE c.holds
+    ORDER BY c.rank
+    $$;
+COMMENT ON FUNCTION ai._health_jobs(interval) IS 'what is not well with the embedding jobs';
+
 -- Single failures are nothing: a provider complains when some of at least ten requests failed.
 CREATE FUNCTION ai._health_providers(max_error_rate float8) RETURNS SETOF text
     LANGUAGE sql ROWS 10
@@ -114,7 +130,8 @@ BEGIN
     reasons := ARRAY(
         SELECT * FROM ai._health_workers()
         UNION ALL SELECT * FROM ai._health_providers(max_error_rate)
-        UNION ALL SELECT * FROM ai._health_vectorizers(max_pending_age));
+        UNION ALL SELECT * FROM ai._health_vectorizers(max_pending_age)
+        UNION ALL SELECT * FROM ai._health_jobs(max_pending_age));
     ok := cardinality(reasons) = 0;
     RETURN NEXT;
 END
@@ -127,11 +144,12 @@ CREATE FUNCTION ai.health(max_pending_age interval DEFAULT '15 minutes',
     LANGUAGE c VOLATILE ROWS 1
     AS 'MODULE_PATHNAME', 'ai_call_as_owner';
 COMMENT ON FUNCTION ai.health(interval, float8) IS
-    'one row: whether all is well in this database, and what is not. Changes may wait for '
+    'one row: whether all is well in this database, and what is not. Changes and jobs may wait for '
     'max_pending_age; that share of the requests of the last five minutes may fail';
 
 REVOKE ALL ON FUNCTION ai.all_workers_healthy(), ai.get_crashed_workers(), ai.get_failed_workers(),
     ai.health(interval, float8), ai._health(oid, interval, float8), ai._health_workers(),
-    ai._health_vectorizers(interval), ai._health_providers(float8) FROM PUBLIC;
+    ai._health_vectorizers(interval), ai._health_jobs(interval), ai._health_providers(float8)
+FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ai.all_workers_healthy(), ai.get_crashed_workers(),
     ai.get_failed_workers(), ai.health(interval, float8) TO pg_monitor;

@@ -87,7 +87,8 @@ DECLARE
     samples jsonb;
     result text := '';
 BEGIN
-    FOREACH thing IN ARRAY '{database,workers,worker,vectorizer,usage,provider,provider_requests}'::text[]
+    FOREACH thing IN ARRAY '{database,workers,worker,vectorizer,usage,jobs,job_usage,provider,
+                             provider_requests}'::text[]
     LOOP
         EXECUTE format('SELECT jsonb_agg(m) FROM ai.metrics_%s m', thing) INTO samples;
         IF samples IS NOT NULL THEN

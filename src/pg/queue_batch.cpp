@@ -2,6 +2,7 @@
 // it.
 #include "pg/queue_batch.hpp"
 
+#include "core/policy/row_priority.hpp"
 #include "pg/compat.hpp"
 
 namespace ai::pg {
@@ -91,6 +92,30 @@ Batch* BatchFor(const QueueRoute& route) {
     }
   }
   return MakeBatch(route);
+}
+
+int PriorityOf(const QueueRoute& route, TupleTableSlot* slot) {
+  bool is_null = false;
+  const Datum value = slot_getattr(slot, route.priority_column, &is_null);
+  if (is_null) {
+    return 0;
+  }
+  switch (route.priority_type) {
+    case INT2OID:
+      return DatumGetInt16(value);
+    case INT4OID:
+      return policy::ClampPriority(DatumGetInt32(value));
+    case INT8OID:
+      return policy::ClampPriority(DatumGetInt64(value));
+    case NAMEOID:
+      return policy::RowPriority(NameStr(*DatumGetName(value)));
+    case ANYENUMOID:
+      return policy::RowPriority(DatumGetCString(DirectFunctionCall1(enum_out, value)));
+    default: {
+      const text* word = DatumGetTextPP(value);
+      return policy::RowPriority({VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word)});
+    }
+  }
 }
 
 /// One bulk insert of the batch's rows, indexes included. The queue may have been dropped since, by
@@ -196,6 +221,12 @@ void CollectKey(const QueueRoute& route, TupleTableSlot* slot) {
   std::memcpy(nulls, batch->default_nulls, sizeof(bool) * columns);
   for (int i = 0; i < route.key_count; ++i) {
     values[i] = slot_getattr(slot, route.source_columns[i], &nulls[i]);
+  }
+  if (route.priority_column != 0) {
+    // The queue's columns are the keys, the time, the priority.
+    Datum& priority = values[route.key_count + 1];
+    priority =
+        Int16GetDatum(policy::ClampPriority(DatumGetInt16(priority) + PriorityOf(route, slot)));
   }
   MemoryContext caller = MemoryContextSwitchTo(batch->row_memory);
   batch->rows[batch->count++] = heap_form_tuple(batch->descriptor, values, nulls);

@@ -20,6 +20,8 @@ struct QueueRoute {
   Oid queue;
   int key_count;
   AttrNumber source_columns[INDEX_MAX_KEYS];  // of the relation that fires the trigger
+  AttrNumber priority_column;                 // the same; 0: rows have no priority of their own
+  Oid priority_type;                          // of that column, without domain
 };
 
 /// Notes that the row in slot has to be looked at. Called by row triggers.

@@ -25,6 +25,11 @@ struct Settings {
   int breaker_failures;  // in a row
   int breaker_pause;     // milliseconds
 
+  // Embedding jobs.
+  int job_retry_delay;  // milliseconds
+  int job_retention;    // seconds; -1: for ever
+  int cache_ttl;        // seconds; 0: nothing is used again, -1: whatever its age
+
   // Background processes.
   int workers;  // for each database
   int max_in_flight;

@@ -3,6 +3,7 @@
 #include "pg/queue_batch.hpp"
 #include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
+#include "worker/job_waiters.hpp"
 #include "worker/launcher.hpp"
 #include "worker/shared_providers.hpp"
 #include "worker/shared_state.hpp"
@@ -16,6 +17,7 @@ void InstallEngine() {
   }
   InstallSharedState();
   InstallSharedProviders();
+  InstallJobWaiters();
   InstallDdlHooks();
   InstallControl();
   pg::SetQueuedHook(WakeWorkers);

@@ -102,7 +102,7 @@ WaitFor Flow::NextWait() {
 void Flow::GiveBack() {
   transport().CancelAll();
   for (auto& [id, lane] : lanes_) {
-    if (lane.vectorizer == nullptr || lane.idle()) {
+    if (lane.vectorizer == nullptr || (lane.idle() && lane.strays.empty())) {
       continue;
     }
     try {
@@ -119,7 +119,7 @@ void Flow::FreeSlots() {
   for (auto& [id, lane] : lanes_) {
     const std::size_t used = lane.in_flight + lane.delayed;
     if (lane.unsent.empty() && lane.unread.empty() && used < lane.slots) {
-      lane.slots = request_slots_.Keep(id, used, 0);
+      lane.slots = lane.jobs ? used : request_slots_.Keep(id, used, 0);
     }
   }
 }
@@ -133,7 +133,7 @@ InHand Flow::CountInHand() const {
     all.rows += rows;
     if (rows > most) {
       most = rows;
-      all.vectorizer = id;
+      all.vectorizer = lane.jobs ? 0 : id;
     }
   }
   return all;
@@ -164,7 +164,11 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
     try {
-      RecordError(lane.id, lease_, step, failure);
+      if (lane.jobs) {
+        NoteJobError(lane, failure);
+      } else {
+        RecordError(lane.id, lease_, step, failure);
+      }
     } catch (const pg::Error& error) {
       if (pg::EndsProcess(error)) {
         throw;
@@ -192,9 +196,10 @@ void Flow::Forget(Lane& lane) {
     EndIsolation();
   }
   lane.in_flight = lane.delayed = 0;
-  lane.slots = request_slots_.Keep(lane.id, 0, 0);
+  lane.slots = lane.jobs ? 0 : request_slots_.Keep(lane.id, 0, 0);
   End(lane, std::vector<RowPtr>(lane.held));
   lane.unread.clear();
+  lane.strays.clear();
   lane.unsent.clear();
   lane.ready.clear();
   lane.route.reset();

@@ -16,6 +16,7 @@
 #include "pg/error.hpp"
 #include "pg/settings_transport.hpp"
 #include "worker/governor.hpp"
+#include "worker/job_source.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
@@ -66,6 +67,11 @@ class Flow {
 
   // Looking and taking.
   void Look(bool whole);
+  void LookForJobs(pg::Spi& spi, bool suspects);
+  void ForgetIdleJobs();
+  Lane& LaneOf(const JobGroup& group);
+  void LoadJobs(Lane& lane, pg::Spi& spi);
+  void NoteJobError(Lane& lane, const Failure& failure);
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
@@ -142,6 +148,9 @@ class Flow {
   SystemRandom random_;
   pg::SettingsTransport transport_;
   std::map<std::int32_t, Lane> lanes_;
+  std::map<JobGroup, std::int32_t> groups_;  // which lane each has
+  std::int32_t last_group_ = 0;
+  std::unique_ptr<JobStatements> job_statements_;
   Governor governor_{clock_};
   std::unordered_map<std::uint64_t, Request> in_flight_;
   std::list<Request> delayed_;

@@ -39,6 +39,7 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
       Guarded(lane, "embedding",
               [&] { lane.vectorizer->GiveUp(lane, lease(), rows, "embedding", failure); });
       End(lane, rows);
+      lane.changes = true;  // what came for these rows meanwhile was passed over
       return;
     case FailureClass::kTransient:
       OnTrouble(std::move(request), rows, failure);

@@ -36,11 +36,12 @@ void Flow::Look(bool whole) {
   const SteadyTime now = clock_.Now();
   std::set<std::int32_t> seen;
   std::vector<Lane*> outdated;
+  const bool suspects = LooksForSuspects();
   WorkTransaction transaction;
   {
     pg::Spi spi;
     const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(whole)},
-                                      {BOOLOID, BoolGetDatum(LooksForSuspects())},
+                                      {BOOLOID, BoolGetDatum(suspects)},
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
@@ -70,6 +71,9 @@ void Flow::Look(bool whole) {
       lane.next_suspect = in_ms(i, 6);
       lane.paused_until = in_ms(i, 7).value_or(SteadyTime());
     }
+    if (!whole) {
+      LookForJobs(spi, suspects);
+    }
   }
   transaction.Commit();
   if (whole) {
@@ -80,13 +84,14 @@ void Flow::Look(bool whole) {
     Drop(*lane);
   }
   for (auto lane = lanes_.begin(); lane != lanes_.end();) {
-    if (seen.contains(lane->first)) {
+    if (lane->second.jobs || seen.contains(lane->first)) {
       ++lane;
       continue;
     }
     Drop(lane->second);
     lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
   }
+  ForgetIdleJobs();
 }
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
@@ -104,7 +109,9 @@ std::size_t Flow::SlotsFor(const Lane& lane) const {
 }
 
 std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
-  lane.slots = request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
+  // Jobs have no limit of their own.
+  lane.slots =
+      lane.jobs ? wanted : request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
   return lane.slots;
 }
 
@@ -160,17 +167,21 @@ void Flow::TakeAll() {
 }
 
 bool Flow::Load(Lane& lane) {
-  if (lane.vectorizer != nullptr) {
-    return true;
+  if (lane.vectorizer == nullptr) {
+    Guarded(lane, "configuration", [&] {
+      WorkTransaction transaction;
+      {
+        pg::Spi spi;
+        if (lane.jobs) {
+          LoadJobs(lane, spi);
+        } else {
+          lane.vectorizer = std::make_unique<Vectorizer>(spi, lane.id);
+        }
+      }
+      transaction.Commit();
+    });
   }
-  return Guarded(lane, "configuration", [&] {
-    WorkTransaction transaction;
-    {
-      pg::Spi spi;
-      lane.vectorizer = std::make_unique<Vectorizer>(spi, lane.id);
-    }
-    transaction.Commit();
-  });
+  return lane.vectorizer != nullptr;
 }
 
 /// False if others come first, or there is a pause.
@@ -232,7 +243,8 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
       }
       const Failure failure = FailureOf(FailureClass::kSuspect, error.what());
       Count(failure);
-      const RowPtr row[] = {std::make_shared<Row>(Row{.place = read.place})};
+      const RowPtr row[] = {
+          std::make_shared<Row>(Row{.place = read.place, .jobs = {{read.job, read.place}}})};
       lane.vectorizer->GiveUp(lane, lease(), row, read.problem.empty() ? "chunking" : "loading",
                               failure);
     }

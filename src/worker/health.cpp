@@ -102,7 +102,8 @@ BeatResult Beat(const Heartbeat& beat) {
   const auto job = beat.in_hand.vectorizer;
   result.extension =
       WithExtension([&](pg::Spi& spi) {
-        const std::string job_text = job ? "vectorizer/" + std::to_string(*job) : "";
+        const std::string job_text =
+            job.value_or(0) == 0 ? "embedding jobs" : "vectorizer/" + std::to_string(*job);
         const bool has_error = !tally.last_error.empty();
         const pg::Argument arguments[] = {
             Text(MyComponent()),

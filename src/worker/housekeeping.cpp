@@ -1,14 +1,19 @@
 #include "worker/housekeeping.hpp"
 
+#include "core/clock.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
+#include "worker/job_waiters.hpp"
 #include "worker/process.hpp"
 
 namespace ai::worker {
 
 namespace {
+
+constexpr std::int32_t kJobsPrunedAtOnce = 1000;
+constexpr std::chrono::seconds kPruneAtMost{2};  // in one go; the rest comes next time
 
 /// What a step throws is logged. An interrupt is not an error, and is seen by the process's loop.
 template <typename Fn>
@@ -34,17 +39,17 @@ std::vector<std::int32_t> ListVectorizers() {
 }
 
 Reclaimed LogReclaimed(const pg::Rows& rows, std::uint64_t row, std::int32_t id) {
-  const std::string vectorizer = rows.TextAt(row, 0).value();
+  const std::string name = rows.TextAt(row, 0).value_or("");
+  const std::string what = id == 0 ? "embedding jobs" : "rows of vectorizer \"" + name + "\"";
   const std::string owner = rows.TextAt(row, 1).value();
   const std::string given_back = rows.TextAt(row, 2).value();
   const std::string given_up = rows.TextAt(row, 3).value();
   pg::Call([&] {
-    ereport(LOG,
-            errmsg("ai: worker process %s is gone: of the rows of vectorizer \"%s\" that it had "
-                   "taken, %s are given back and %s given up",
-                   owner.c_str(), vectorizer.c_str(), given_back.c_str(), given_up.c_str()));
+    ereport(LOG, errmsg("ai: worker process %s is gone: of the %s that it had taken, %s are given "
+                        "back and %s given up",
+                        owner.c_str(), what.c_str(), given_back.c_str(), given_up.c_str()));
   });
-  return {id, vectorizer, owner};
+  return {id, name, owner};
 }
 
 void ReclaimRows(std::int32_t vectorizer, const std::string& live, const std::string& dead,
@@ -68,17 +73,63 @@ void ReclaimRows(std::int32_t vectorizer, const std::string& live, const std::st
   });
 }
 
-}  // namespace
-
-std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
-  std::vector<Reclaimed> all;
-  Survive("look for rows of worker processes that are gone", [&] {
-    for (const std::int32_t vectorizer : ListVectorizers()) {
-      Survive("give back the rows of worker processes that are gone",
-              [&] { ReclaimRows(vectorizer, live, dead, all); });
+void ReclaimJobs(const std::string& live, const std::string& dead, std::vector<Reclaimed>& all) {
+  const std::size_t before = all.size();
+  WithExtension([&](pg::Spi& spi) {
+    const pg::Argument arguments[] = {
+        {TEXTOID, pg::TextDatum(live)},
+        {INT4OID, Int32GetDatum(pg::settings.job_lock_timeout)},
+        {TEXTOID, pg::TextDatum(dead)},
+    };
+    const pg::Rows rows = spi.Execute(
+        "SELECT NULL, r.lease, r.given_back, r.given_up FROM ai._embedding_jobs_reclaim("
+        "$1::uuid[], $2 * interval '1 millisecond', $3::uuid[]) r",
+        arguments);
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      all.push_back(LogReclaimed(rows, i, 0));
     }
   });
-  return all;
+  if (all.size() > before) {
+    WakeAllJobWaiters();
+  }
+}
+
+/// Returns how many were removed.
+std::int64_t PruneJobs() {
+  std::int64_t removed = 0;
+  WithExtension([&](pg::Spi& spi) {
+    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.job_retention)},
+                                      {INT4OID, Int32GetDatum(kJobsPrunedAtOnce)}};
+    removed = DatumGetInt64(
+        *spi.Execute("SELECT ai._embedding_jobs_prune($1 * interval '1 second', $2)", arguments)
+             .At(0, 0));
+  });
+  return removed;
+}
+
+void BlameJobs() {
+  std::int64_t set_aside = 0;
+  Survive("note that embedding jobs ended a worker", [&] {
+    WithExtension([&](pg::Spi& spi) {
+      const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.restart_limit)},
+                                        {INT4OID, Int32GetDatum(pg::settings.restart_window)}};
+      set_aside = DatumGetInt64(
+          *spi.Execute("SELECT ai._embedding_jobs_blame($1, $2 * interval '1 millisecond')",
+                       arguments)
+               .At(0, 0));
+    });
+  });
+  if (set_aside > 0) {
+    pg::Call([&] {
+      ereport(
+          LOG,
+          errmsg("ai: embedding jobs have ended too many workers: %lld that may be such are set "
+                 "aside",
+                 static_cast<long long>(set_aside)),
+          errdetail("They are tried again after ai.restart_window."),
+          errhint("See ai.embedding_job_failures."));
+    });
+  }
 }
 
 void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
@@ -108,6 +159,29 @@ void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
   }
 }
 
+}  // namespace
+
+std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
+  std::vector<Reclaimed> all;
+  Survive("look for rows of worker processes that are gone", [&] {
+    for (const std::int32_t vectorizer : ListVectorizers()) {
+      Survive("give back the rows of worker processes that are gone",
+              [&] { ReclaimRows(vectorizer, live, dead, all); });
+    }
+  });
+  Survive("give back the jobs of worker processes that are gone",
+          [&] { ReclaimJobs(live, dead, all); });
+  return all;
+}
+
+void Blame(const Reclaimed& reclaimed, const std::string& component) {
+  if (reclaimed.vectorizer == 0) {
+    BlameJobs();
+  } else {
+    BlameVectorizer(reclaimed, component);
+  }
+}
+
 void PruneHistory(const std::string& live) {
   Survive("remove old rows about worker processes", [&] {
     WithExtension([&](pg::Spi& spi) {
@@ -119,6 +193,13 @@ void PruneHistory(const std::string& live) {
     WithExtension([](pg::Spi& spi) {
       spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune(), ai._prune_samples()");
     });
+  });
+  Survive("remove old embedding jobs", [] {
+    const SystemClock clock;
+    const SteadyTime start = clock.Now();
+    while (pg::settings.job_retention >= 0 && PruneJobs() == kJobsPrunedAtOnce &&
+           clock.Now() < start + kPruneAtMost && !EndRequested()) {
+    }
   });
 }
 

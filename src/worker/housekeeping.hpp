@@ -9,22 +9,23 @@
 
 namespace ai::worker {
 
-/// Rows that a process had of a vectorizer when it died.
+/// Rows that a process had of a vectorizer when it died, or jobs.
 struct Reclaimed {
-  std::int32_t vectorizer;
-  std::string name;     // of the vectorizer
-  std::string process;  // its id
+  std::int32_t vectorizer;  // 0: jobs
+  std::string name;         // of the vectorizer
+  std::string process;      // its id
 };
 
-/// Gives back the rows of all processes but the live ones; dead are those that have just died by
-/// themselves. Both are ids of worker processes, as the text of a uuid[].
+/// Gives back the rows and jobs of all processes but the live ones; dead are those that have just
+/// died by themselves. Both are ids of worker processes, as the text of a uuid[].
 std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
 
-/// Charges the death of a worker's process to the vectorizer whose rows it had; one that causes too
-/// many is paused, which is logged.
-void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component);
+/// Charges the death of a worker's process to what it had. A vectorizer that causes too many is
+/// paused, jobs that may are set aside for as long; both is logged.
+void Blame(const Reclaimed& reclaimed, const std::string& component);
 
-/// Removes old rows about worker processes that are gone, and old errors, some of them each time.
+/// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
+/// each time.
 void PruneHistory(const std::string& live);
 
 }  // namespace ai::worker

@@ -1,4 +1,4 @@
-// What a worker knows about one vectorizer and has in hand for it.
+// What a worker knows about one vectorizer, or about the jobs of one group, and has in hand for it.
 #pragma once
 
 #include <deque>
@@ -37,8 +37,9 @@ struct Route {
 };
 
 struct Lane {
-  std::int32_t id = 0;  // of the vectorizer
-  std::string version;  // of the catalog row that the vectorizer was made from
+  std::int32_t id = 0;           // of the vectorizer; below 0 for jobs, and known here only
+  std::optional<JobGroup> jobs;  // whose these are
+  std::string version;           // of the catalog row that the vectorizer was made from
   std::int32_t priority = 0;
   std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
   std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
@@ -55,6 +56,7 @@ struct Lane {
 
   Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
   std::vector<Place> unread;   // taken, not yet read
+  std::vector<Uuid> strays;    // jobs that somebody had locked when this worker let go of them
   std::deque<Item> unsent;
   std::vector<RowPtr> ready;   // to be written
   std::vector<RowPtr> held;    // all rows that are in hand, until they are over

@@ -30,7 +30,7 @@ struct Tally {
 struct InHand {
   std::size_t rows = 0;
   std::size_t requests = 0;                // under way
-  std::optional<std::int32_t> vectorizer;  // of which it has most rows
+  std::optional<std::int32_t> vectorizer;  // of which it has most rows; 0: jobs
 };
 
 class Pipeline {

@@ -40,6 +40,17 @@ File FileOf(Oid table) {
   });
 }
 
+std::vector<Place> NotRead(std::span<const Place> places, std::span<const Read> reads) {
+  std::set<Place, PlaceOrder> done;
+  for (const Read& read : reads) {
+    done.insert(read.place);
+  }
+  std::vector<Place> rest;
+  std::copy_if(places.begin(), places.end(), std::back_inserter(rest),
+               [&](const Place& place) { return !done.contains(place); });
+  return rest;
+}
+
 Taken LockClaims(pg::Spi& spi, std::int32_t vectorizer) {
   constexpr std::int32_t kClaims = 0x61695F71;  // the first half of the key of the advisory lock
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(kClaims)},

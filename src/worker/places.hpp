@@ -43,6 +43,9 @@ inline std::vector<Place> PlacesOf(std::span<const RowPtr> rows) {
 /// after which the table is locked against that until the end of it.
 void CheckPlaces(const Lane& lane);
 
+/// Those of places that are not among the reads.
+std::vector<Place> NotRead(std::span<const Place> places, std::span<const Read> reads);
+
 /// What is on disk for a table now; another number means that it was rewritten.
 struct File {
   Oid number;

@@ -11,6 +11,7 @@
 
 #include "core/policy/content_hash.hpp"
 #include "core/provider/embeddings.hpp"
+#include "worker/job_group.hpp"
 #include "worker/vector_spill.hpp"
 
 namespace ai::worker {
@@ -41,7 +42,9 @@ struct Read {
   std::vector<std::optional<std::string>> columns;                       // of the template
   std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks;  // in order of numbers
   std::size_t size = 0;                                                  // of text and columns
-  std::string problem = {};  // why it can never be embedded, if there is a reason
+  std::string problem = {};       // why it can never be embedded, if there is a reason
+  Uuid job = {};                  // if it is one
+  policy::ContentHash hash = {};  // of a job's text
 };
 
 struct Chunk {
@@ -53,6 +56,11 @@ struct Chunk {
   VectorOf vector = {};
 };
 
+struct Job {
+  Uuid id;
+  Place place;  // where it was when it was taken
+};
+
 struct Row {
   Place place;
   std::int32_t attempts = 0;
@@ -62,6 +70,7 @@ struct Row {
   std::size_t bytes = 0;                    // of memory, about
   bool over = false;                        // given up: what comes for it is ignored
   std::shared_ptr<VectorSpill> spill = {};  // for its vectors, if they are many
+  std::vector<Job> jobs = {};  // that have this text, if it is not a row of a vectorizer
 };
 
 using RowPtr = std::shared_ptr<Row>;

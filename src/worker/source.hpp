@@ -85,8 +85,11 @@ class Source {
   virtual std::vector<RowPtr> Store(Lane& lane, Datum lease, const std::string& lease_text,
                                     std::span<const RowPtr> rows) = 0;
 
-  /// Those of the rows that this process still has.
-  virtual std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) = 0;
+  /// Those of the rows that this process still has, after LostLease.
+  virtual std::vector<RowPtr> StillHeld(Lane& /*lane*/, Datum /*lease*/,
+                                        std::span<const RowPtr> /*rows*/) {
+    return {};
+  }
 
   /// Uncharged; others may take the rows after the delay.
   virtual void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,

@@ -235,7 +235,7 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   if (reclaimed.size() != 1) {
     return false;
   }
-  BlameVectorizer(reclaimed[0], component);
+  Blame(reclaimed[0], component);
   return true;
 }
 

@@ -68,6 +68,9 @@ void TakeChanges(Vectorizer& vectorizer, Lane& lane, pg::Spi& spi, Datum lease, 
     walk.found = walk.found || !taken.empty();
   }
   const auto seen = static_cast<std::size_t>(DatumGetInt64(*rows.At(0, 1)));
+  if (const auto priority = rows.At(0, 3); priority && vectorizer.by_priority()) {
+    lane.priority = DatumGetInt32(*priority);  // nothing above it is left
+  }
   if (seen < most) {
     lane.changes = walk.found;  // the walk has ended; if it found nothing, there is nothing
     walk.under_way = false;
@@ -187,18 +190,6 @@ void ReadOldChunks(Vectorizer& vectorizer, pg::Spi& spi, std::vector<Read>& read
   }
 }
 
-/// Those of places that are not among the reads.
-std::vector<Place> Without(const std::vector<Place>& places, const std::vector<Read>& reads) {
-  std::set<Place, PlaceOrder> done;
-  for (const Read& read : reads) {
-    done.insert(read.place);
-  }
-  std::vector<Place> rest;
-  std::copy_if(places.begin(), places.end(), std::back_inserter(rest),
-               [&](const Place& place) { return !done.contains(place); });
-  return rest;
-}
-
 }  // namespace
 
 Taken Vectorizer::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
@@ -244,7 +235,7 @@ std::vector<Read> Vectorizer::ReadTaken(Lane& lane, Datum /*lease*/, std::size_t
   }
   transaction.Commit();
   // Rows that are not in the table of work any more are with somebody else by now.
-  lane.unread = all ? std::vector<Place>() : Without(lane.unread, reads);
+  lane.unread = all ? std::vector<Place>() : NotRead(lane.unread, reads);
   return reads;
 }
 

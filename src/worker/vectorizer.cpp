@@ -89,6 +89,7 @@ void Vectorizer::ReadProcessing() {
   batch_size_ = number("batch_size", batch_size_);
   concurrency_ = number("concurrency", concurrency_);
   reuse_ = processing && processing->GetBool("reuse", false);
+  by_priority_ = processing && processing->Find("priority_column");
 }
 
 std::string Vectorizer::Format(std::string_view chunk,

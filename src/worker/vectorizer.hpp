@@ -55,6 +55,7 @@ class Vectorizer final : public Source {
 
   bool column() const { return column_; }  // the destination is a column of the source
   bool reuse() const { return reuse_; }
+  bool by_priority() const { return by_priority_; }  // rows have one each
   int max_attempts() const { return max_attempts_; }
 
   /// The columns of the template, without $chunk.
@@ -76,6 +77,7 @@ class Vectorizer final : public Source {
   std::unique_ptr<Statements> statements_;
   bool column_ = false;
   bool reuse_ = false;
+  bool by_priority_ = false;
   int max_attempts_ = 0;
 };
 

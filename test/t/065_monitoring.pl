@@ -44,6 +44,9 @@ ok($engine->poll(q{SELECT count(*) > 0 FROM ai._sample WHERE done = 50}), 'sampl
 sql(q{INSERT INTO v SELECT n, 'text ' || n FROM generate_series(51, 80) n});
 becomes('v', 'rows_per_minute > 0', 'there is a rate');
 $engine->is_settled('v', 'more rows are embedded');
+my $rows_requests = $mock->stats->{requests};
+my $job = sql(q{SELECT ai.create_embedding_job('a job', ai.embedding_openai('mock-8', 8))});
+is(sql("SELECT status FROM ai.wait_for_embedding_job('$job', '3 min')"), 'completed', 'and so is a job');
 
 # -- what the exporter shows is what SQL shows
 
@@ -53,6 +56,7 @@ my $told = PostgresExporter::parse(sql('SELECT ai.metrics()'));
 my $database = 'database="postgres"';
 my $provider = qq{api_key_name="OPENAI_API_KEY",$database,endpoint="$endpoint"};
 my $requests = $mock->stats->{requests};
+my $role = sql('SELECT current_user');
 my %expected = (
 	"ai_database_healthy{$database}"                                       => 1,
 	"ai_database_wanted_workers{$database}"                                => 2,
@@ -64,7 +68,9 @@ my %expected = (
 	qq(ai_vectorizer_pending_rows{$database,vectorizer="v"})               => 0,
 	qq(ai_vectorizer_embedded_rows_total{$database,vectorizer="v"})        => 80,
 	qq(ai_usage_rows_total{$database,model="mock-8",vectorizer="v"})       => 80,
-	qq(ai_usage_requests_total{$database,model="mock-8",vectorizer="v"})   => $requests,
+	qq(ai_usage_requests_total{$database,model="mock-8",vectorizer="v"})   => $rows_requests,
+	qq(ai_jobs_pending{$database,priority="normal"})                       => 0,
+	qq(ai_job_usage_jobs_total{$database,model="mock-8",role="$role"})     => 1,
 	qq(ai_provider_breaker_open{$provider})                                => 0,
 	qq(ai_provider_requests_total{$provider,outcome="succeeded"})          => $requests,
 	qq(ai_provider_request_seconds_count{$provider})                       => $requests,

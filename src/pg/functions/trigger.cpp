@@ -1,8 +1,10 @@
 // The trigger functions on a vectorizer's source table, and what their conditions call.
 //
-// Their arguments are the queue's schema and name, then the names of the source's key columns.
+// Their arguments are the queue's schema and name, then the names of the source's key columns; and,
+// if rows have a priority of their own, an empty one, which no column is called, and its column.
 // Names, not numbers: partitions number their columns as they like. Only create_vectorizer may make
 // such a trigger (EXECUTE is revoked), since it writes to the queue without a permission check.
+#include "core/policy/row_priority.hpp"
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
 
@@ -39,6 +41,24 @@ Oid QueueByName(const char* schema, const char* name) {
   return queue;
 }
 
+int KeyCount(const Trigger& trigger) {
+  const int arguments = trigger.tgnargs - kFirstKeyArgument;
+  const bool has_priority = arguments > 2 && *trigger.tgargs[trigger.tgnargs - 2] == '\0';
+  return has_priority ? arguments - 2 : arguments;
+}
+
+/// A column that was changed to a type that tells no priority is as if it were not there.
+void SetPriority(QueueRoute* route, Relation relation, const char* column) {
+  const AttrNumber number = ColumnByName(relation, column);
+  const Oid type = getBaseType(TupleDescAttr(RelationGetDescr(relation), number - 1)->atttypid);
+  const bool is_known = type == INT2OID || type == INT4OID || type == INT8OID || type == TEXTOID ||
+                        type == VARCHAROID || type == BPCHAROID || type == NAMEOID;
+  if (is_known || type_is_enum(type)) {
+    route->priority_column = number;
+    route->priority_type = is_known ? type : ANYENUMOID;
+  }
+}
+
 /// Found once per statement and trigger.
 const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
   auto* route = static_cast<QueueRoute*>(fcinfo->flinfo->fn_extra);
@@ -46,7 +66,7 @@ const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
     return *route;
   }
   const Trigger& trigger = *event.tg_trigger;
-  const int key_count = trigger.tgnargs - kFirstKeyArgument;
+  const int key_count = KeyCount(trigger);
   if (key_count < 1 || key_count > INDEX_MAX_KEYS) {
     ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
             errmsg("trigger \"%s\" was not made by ai.create_vectorizer", trigger.tgname));
@@ -58,6 +78,9 @@ const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
   for (int i = 0; i < key_count; ++i) {
     route->source_columns[i] =
         ColumnByName(event.tg_relation, trigger.tgargs[kFirstKeyArgument + i]);
+  }
+  if (trigger.tgnargs > kFirstKeyArgument + key_count) {
+    SetPriority(route, event.tg_relation, trigger.tgargs[trigger.tgnargs - 1]);
   }
   fcinfo->flinfo->fn_extra = route;
   return *route;
@@ -128,6 +151,13 @@ AI_FUNCTION(ai_vectorizer_enqueue) {
     ai::pg::CollectKey(route, event.tg_trigslot);
   }
   return PointerGetDatum(nullptr);
+}
+
+// What a row's priority, as text, adds to that of its vectorizer; for queue entries that no trigger
+// makes.
+AI_FUNCTION(ai_row_priority) {
+  const text* word = PG_GETARG_TEXT_PP(0);
+  PG_RETURN_INT32(ai::policy::RowPriority({VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word)}));
 }
 
 // After a statement: what its rows collected goes to the queue at once.

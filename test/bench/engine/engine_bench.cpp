@@ -3,13 +3,14 @@
 //
 // BENCH_ROWS     rows of the comparison with a bare client (100,000)
 // BENCH_MANY     rows of the long queue (1,000,000)
-// BENCH_PARTS    which parts: any of compare, latency, growth, idle (all)
+// BENCH_PARTS    which parts: any of compare, jobs, latency, growth, idle (all)
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "bench/bench.hpp"
 #include "bench/engine/bare_client.hpp"
+#include "bench/engine/jobs.hpp"
 #include "bench/engine/process.hpp"
 #include "bench/engine/vectorizer.hpp"
 #include "unit/http_mock.hpp"
@@ -125,6 +126,36 @@ void CompareWithOneByOne(Report& report, Database& database, MockProvider& mock,
   report.AtLeast("50 ms: vectorizer to one row at a time", rate / alone, "times", 20);
 }
 
+/// Embedding jobs and the vectorizer in turns, with a provider that answers at once.
+void CompareJobs(Report& report, Database& database, MockProvider& mock,
+                 MeasuredVectorizer& vectorizer) {
+  const std::size_t rows = FromEnvironment("BENCH_ROWS", 100'000);
+  const long worker = WorkerProcess(database);
+  ai::bench::MeasuredJobs jobs(database, mock.Url("/v1"), kDimensions);
+  SetLatency(mock, 0);
+  Seconds of_rows;
+  Seconds of_jobs;
+  const auto measure = [&](Seconds& seconds, const auto& run) {
+    database.Run("CHECKPOINT");
+    const double before = ProcessSeconds(worker);
+    seconds.wall.push_back(run());
+    seconds.processor.push_back(ProcessSeconds(worker) - before);
+  };
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    vectorizer.Fill(rows);
+    measure(of_rows, [&] { return vectorizer.Run(); });
+    vectorizer.Disable();
+    measure(of_jobs, [&] { return jobs.Run(rows); });
+  }
+  const auto count = static_cast<double>(rows);
+  report.AtLeast("jobs", count / Median(of_jobs.wall), "jobs/s", 0);
+  report.AtLeast("jobs: worker, processor", Median(of_jobs.processor) / count * 1e6, "us/job", 0);
+  report.AtLeast("rows: worker, processor", Median(of_rows.processor) / count * 1e6, "us/row", 0);
+  report.AtLeast("jobs to rows of a vectorizer", Median(of_rows.wall) / Median(of_jobs.wall),
+                 "times", 0.6);
+  database.Run("TRUNCATE ai.embedding_jobs");
+}
+
 /// From the commit of a row to the arrival of its request at the provider: that is more than until
 /// it is claimed.
 void MeasureLatency(Report& report, MockProvider& mock, MeasuredVectorizer& vectorizer) {
@@ -234,6 +265,9 @@ int main() {
       CompareWithBare(report, database, mock, vectorizer, 0);
       const double rate = CompareWithBare(report, database, mock, vectorizer, 50);
       CompareWithOneByOne(report, database, mock, rate);
+    }
+    if (Wanted("jobs")) {
+      CompareJobs(report, database, mock, vectorizer);
     }
     if (Wanted("latency")) {
       MeasureLatency(report, mock, vectorizer);

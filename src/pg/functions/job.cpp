@@ -1,0 +1,62 @@
+// What each new embedding job needs and SQL makes too slowly: an id in the order of time
+// (PostgreSQL has uuidv7() from 18 on), and the hash of its text.
+#include "core/policy/content_hash.hpp"
+#include "core/text/utf8.hpp"
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/settings.hpp"
+
+namespace {
+
+constexpr int kTimeBytes = 6;
+
+/// Version 7 of RFC 9562: milliseconds since 1970, then random bits.
+pg_uuid_t* NewId() {
+  auto* id = static_cast<pg_uuid_t*>(palloc(sizeof(pg_uuid_t)));
+  // Not a secret; and the server seeds this well in each process.
+  const std::uint64_t random[] = {pg_prng_uint64(&pg_global_prng_state),
+                                  pg_prng_uint64(&pg_global_prng_state)};
+  std::memcpy(id->data, random, UUID_LEN);
+  constexpr TimestampTz kEpochs =
+      TimestampTz{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
+  const auto milliseconds = static_cast<std::uint64_t>((GetCurrentTimestamp() + kEpochs) / 1000);
+  for (int i = 0; i < kTimeBytes; ++i) {
+    id->data[i] = static_cast<unsigned char>(milliseconds >> (8 * (kTimeBytes - 1 - i)));
+  }
+  id->data[6] = (id->data[6] & 0x0f) | 0x70;
+  id->data[8] = (id->data[8] & 0x3f) | 0x80;
+  return id;
+}
+
+}  // namespace
+
+AI_FUNCTION(ai_new_job_id) {
+  return UUIDPGetDatum(ai::pg::Call([] { return NewId(); }));
+}
+
+// The hash of a text that can be embedded, in 32 hexadecimal digits; raises an error for one that
+// has nothing but white space.
+AI_FUNCTION(ai_text_hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const std::string_view text = ai::pg::Utf8View(PG_GETARG_DATUM(0));
+  if (ai::utf8::Strip(text).empty()) {
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding",
+                    "It is empty, or has nothing but white space.");
+  }
+  const std::size_t most = static_cast<std::size_t>(ai::pg::settings.max_text_size) << 10;
+  if (text.size() > most) {
+    throw ai::Error(ai::ErrorCode::kLimitExceeded,
+                    "the text has " + std::to_string(text.size()) +
+                        " bytes, more than ai.max_text_size (" +
+                        std::to_string(ai::pg::settings.max_text_size) + " kB)",
+                    {}, "Shorten it: a model reads some thousand words at most.");
+  }
+  static const ai::policy::TextHasher hasher;
+  std::array<char, 2 * sizeof(ai::policy::ContentHash)> digits;
+  auto* digit = digits.data();
+  for (const std::uint8_t byte : hasher({text})) {
+    *digit++ = kDigits[byte >> 4];
+    *digit++ = kDigits[byte & 15];
+  }
+  return ai::pg::TextDatum({digits.data(), digits.size()});
+}

@@ -1,0 +1,33 @@
+// Jobs that go together: those of a role with one embedding configuration.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "pg/postgres.hpp"
+
+namespace ai::worker {
+
+/// The id of a job, or the key of a configuration.
+using Uuid = std::array<std::uint8_t, UUID_LEN>;
+
+struct JobGroup {
+  Oid role = InvalidOid;
+  Uuid config = {};
+
+  auto operator<=>(const JobGroup&) const = default;
+};
+
+/// A uuid, as good as what it points to; and the uuid of a value.
+inline Datum UuidDatum(const Uuid& uuid) {
+  return PointerGetDatum(uuid.data());
+}
+inline Uuid UuidAt(Datum datum) {
+  Uuid uuid;
+  std::memcpy(uuid.data(), DatumGetUUIDP(datum)->data, uuid.size());
+  return uuid;
+}
+
+}  // namespace ai::worker

@@ -1,0 +1,231 @@
+// Taking jobs and reading their texts.
+#include "worker/job_source.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/policy/row_priority.hpp"
+#include "pg/datum.hpp"
+#include "pg/guard.hpp"
+#include "pg/settings.hpp"
+#include "worker/extension.hpp"
+#include "worker/places.hpp"
+
+namespace ai::worker {
+namespace {
+
+/// Jobs that are read at once: how long a text is, is only known when it is there.
+constexpr long kReadPart = 16;
+/// What a job takes beside its text and its vector.
+constexpr std::size_t kOverhead = sizeof(Row) + sizeof(Chunk) + 64;
+
+Oid JobTable() {
+  return pg::Call(
+      [] { return get_relname_relid("embedding_jobs", get_namespace_oid("ai", false)); });
+}
+
+Datum SizeDatum(std::size_t size) {
+  return Int64GetDatum(static_cast<std::int64_t>(size));
+}
+
+/// Vectors that were made before that are too old to be used again.
+Datum OldestReused() {
+  const std::int64_t seconds = pg::settings.cache_ttl;
+  const TimestampTz now = GetCurrentTransactionStartTimestamp();
+  return TimestampTzGetDatum(seconds < 0    ? DT_NOBEGIN
+                             : seconds == 0 ? DT_NOEND
+                                            : now - seconds * USECS_PER_SEC);
+}
+
+Read ReadJob(const pg::Rows& rows, std::uint64_t row) {
+  Read read{};
+  read.place = pg::TidAt(*rows.At(row, 0));
+  read.job = UuidAt(*rows.At(row, 1));
+  read.hash = HashOf(rows.At(row, 2));
+  read.size = static_cast<std::size_t>(DatumGetInt32(*rows.At(row, 3)));
+  if (const auto text = rows.At(row, 4)) {
+    read.text = std::string(pg::Utf8View(*text));
+  }
+  return read;
+}
+
+}  // namespace
+
+std::optional<std::string> FindJobConfig(pg::Spi& spi, const JobGroup& group) {
+  const pg::Argument arguments[] = {{OIDOID, ObjectIdGetDatum(group.role)},
+                                    {UUIDOID, UuidDatum(group.config)}};
+  const pg::Rows rows = spi.Execute(
+      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
+      "AND j.config_key = $2 AND j.status = 'pending' UNION ALL "
+      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
+      "AND j.config_key = $2 AND j.status = 'retrying' UNION ALL "
+      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
+      "AND j.config_key = $2 AND j.status = 'processing' LIMIT 1",
+      arguments);
+  return rows.count() == 0 ? std::nullopt
+                           : std::optional(std::string(pg::Utf8View(*rows.At(0, 0))));
+}
+
+JobSource::JobSource(const JobGroup& group, std::string_view config, JobStatements& statements)
+    : group_(group), document_(json::Document::Parse(config)), statements_(statements) {
+  owner = group.role;
+  work = JobTable();
+  OpenModel();
+}
+
+Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
+  std::vector<Uuid> answered;
+  WorkTransaction transaction;
+  {
+    pg::Spi spi;
+    const Taken taken = LockClaims(spi, 0);
+    if (taken.busy || taken.pause_left) {
+      return taken;
+    }
+    if (lane.idle()) {
+      lane.work_file = FileOf(work).number;
+    }
+    CheckPlaces(lane);
+    if (!lane.strays.empty()) {
+      ReturnStrays(lane, spi, lease);
+    }
+    if (wanted == Wanted::kSuspects) {
+      TakeSuspects(lane, spi, lease);
+    }
+    if (wanted == Wanted::kRetries) {
+      const pg::Rows due = statements_.due.Execute(
+          spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most)});
+      if (due.count() < most) {
+        lane.next_retry.reset();
+      }
+      lane.changes = lane.changes || due.count() > 0;
+    }
+    if (wanted != Wanted::kSuspects && lane.changes) {
+      WatchForLocks([&] { answered = Claim(lane, spi, lease, most); });
+    }
+  }
+  transaction.Commit();
+  WakeJobWaiters(answered);
+  return {};
+}
+
+/// As for rows of vectorizers: one that two processes have died with, else a group that one has.
+void JobSource::TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease) {
+  constexpr std::size_t kGroup = 100;
+  const auto take = [&](bool alone, std::size_t most) {
+    const pg::Rows rows = statements_.suspects.Execute(
+        spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), BoolGetDatum(alone),
+              SizeDatum(most), lease, pg::TextDatum(LibraryVersion())});
+    for (std::uint64_t i = 0; i < rows.count(); ++i) {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
+    return rows.count() > 0;
+  };
+  if (!take(true, 1) && !take(false, kGroup)) {
+    lane.next_suspect.reset();
+  }
+}
+
+/// Returns those that were completed at once, because their text has a vector already.
+std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
+  pg::Statement& claim = MindLocks() ? statements_.claim_unlocked : statements_.claim;
+  const pg::Rows rows =
+      claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most),
+                          lease, pg::TextDatum(LibraryVersion()), OldestReused()});
+  std::vector<Uuid> answered;
+  for (std::uint64_t i = 0; i < rows.count(); ++i) {
+    if (DatumGetBool(*rows.At(i, 2))) {
+      answered.push_back(UuidAt(*rows.At(i, 1)));
+    } else {
+      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    }
+  }
+  lane.changes = rows.count() >= most;
+  if (lane.changes) {
+    // Nothing above it is left.
+    lane.priority = policy::RowPriority(*rows.TextAt(rows.count() - 1, 4));
+  }
+  if (!answered.empty()) {
+    Count(spi, answered.size(), {.reused_chunks = static_cast<std::int64_t>(answered.size())});
+  }
+  return answered;
+}
+
+/// Texts that are longer come without it.
+void JobSource::Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
+                      const std::function<bool(Read)>& take) {
+  statements_.read.Fetch(spi,
+                         {PlacesDatum(places), lease, ObjectIdGetDatum(group_.role),
+                          UuidDatum(group_.config), SizeDatum(most)},
+                         kReadPart, [&](const pg::Rows& rows) {
+                           bool goes_on = true;
+                           for (std::uint64_t i = 0; i < rows.count(); ++i) {
+                             goes_on = take(ReadJob(rows, i));
+                           }
+                           return goes_on;
+                         });
+}
+
+/// Long texts one by one, at the end.
+std::vector<Read> JobSource::ReadTaken(Lane& lane, Datum lease, std::size_t bytes) {
+  constexpr std::size_t kLong = std::size_t{256} << 10;
+  std::vector<Read> reads;
+  std::vector<Place> large;
+  std::size_t total = 0;
+  bool all = true;
+  WorkTransaction transaction;
+  {
+    CheckPlaces(lane);
+    pg::Spi spi;
+    Fetch(spi, lease, lane.unread, kLong, [&](Read read) {
+      if (read.text) {
+        total += read.size;
+        reads.push_back(std::move(read));
+      } else {
+        large.push_back(read.place);
+      }
+      return all = total < bytes;
+    });
+    for (const Place& place : large) {
+      all = all && total < bytes;
+      if (all) {
+        Fetch(spi, lease, std::span(&place, 1), std::numeric_limits<std::int32_t>::max(),
+              [&](Read read) {
+                total += read.size;
+                reads.push_back(std::move(read));
+                return true;
+              });
+      }
+    }
+  }
+  transaction.Commit();
+  lane.unread = all ? std::vector<Place>() : NotRead(lane.unread, reads);
+  return reads;
+}
+
+RowPtr JobSource::Cut(const Read& read) const {
+  auto row = std::make_shared<Row>();
+  row->jobs = {{read.job, read.place}};
+  row->bytes = kOverhead + read.text->size() + dimensions() * sizeof(float);
+  row->chunks.push_back({.text = *read.text, .hash = read.hash});
+  row->waiting = 1;
+  return row;
+}
+
+void JobSource::Reuse(Lane& lane, std::vector<RowPtr>& rows) {
+  std::map<policy::ContentHash, RowPtr> in_hand;
+  for (const RowPtr& row : lane.held) {
+    in_hand.emplace(row->chunks[0].hash, row);
+  }
+  std::erase_if(rows, [&](const RowPtr& row) {
+    const auto [first, is_new] = in_hand.emplace(row->chunks[0].hash, row);
+    if (!is_new) {
+      first->second->jobs.push_back(row->jobs[0]);
+      ++lane.usage.reused_chunks;
+    }
+    return !is_new;
+  });
+}
+
+}  // namespace ai::worker

@@ -1,0 +1,140 @@
+#include "worker/job_statements.hpp"
+
+namespace ai::worker {
+namespace {
+
+constexpr const char* kDue =
+    "UPDATE ai.embedding_jobs SET status = 'pending', retry_at = NULL WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'retrying' AND j.crashes = 0 AND j.retry_at <= now() "
+    "ORDER BY j.retry_at LIMIT $3 FOR UPDATE SKIP LOCKED))";
+
+constexpr const char* kSuspects =
+    "UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, started_at = now(), "
+    "worker_id = $5, worker_version = $6, attempts = attempts + 1 WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'retrying' AND j.crashes > 0 AND (j.crashes > 1) = $3 "
+    "AND j.retry_at <= now() ORDER BY j.retry_at LIMIT $4 FOR UPDATE SKIP LOCKED)) "
+    "RETURNING ctid";
+
+// A text that is at work already is passed over: it has its vector when that is done. Claims come
+// one by one, so nobody can have begun with it since this statement's snapshot was taken. One that
+// was done is answered at once. Jobs that a user has just locked, to cancel them for one, are
+// passed over here and below.
+//
+// One that was cancelled since is seen by what is asked of j itself. That is asked of the status as
+// text, so that the planner does not look for it in an index: the way to j is its place.
+constexpr const char* kClaim =
+    "WITH next AS MATERIALIZED (SELECT j.ctid AS place, k.* FROM ai.embedding_jobs j "
+    "LEFT JOIN LATERAL (SELECT true AS is_at_work FROM ai.embedding_jobs d "
+    "WHERE d.created_by = $1 AND d.config_key = $2 AND d.text_hash = j.text_hash "
+    "AND d.status = 'processing' LIMIT 1) w ON true "
+    "LEFT JOIN LATERAL (SELECT d.status AS known, d.id, d.embedding_vector, "
+    "d.embedding_dimensions, d.embedded_at FROM ai.embedding_jobs d WHERE d.created_by = $1 "
+    "AND d.config_key = $2 AND d.text_hash = j.text_hash AND d.status = 'completed' "
+    "ORDER BY d.embedded_at DESC LIMIT 1) k ON k.embedded_at > $6 "
+    "WHERE j.created_by = $1 AND j.config_key = $2 AND j.status = 'pending' "
+    "AND w.is_at_work IS NULL "
+    "ORDER BY j.priority DESC, j.created_at LIMIT $3 %s), "
+    "taken AS (UPDATE ai.embedding_jobs j SET status = coalesce(n.known, 'processing'), "
+    "started_at = now(), worker_id = $4, worker_version = $5, attempts = j.attempts + 1, "
+    "completed_at = CASE WHEN n.id IS NOT NULL THEN clock_timestamp() END, "
+    "embedding_vector = n.embedding_vector, embedding_dimensions = n.embedding_dimensions, "
+    "embedded_at = n.embedded_at, reused_from = n.id, "
+    "error_message = CASE WHEN n.id IS NULL THEN j.error_message END "
+    "FROM next n WHERE j.ctid = n.place AND j.status::text = 'pending' "
+    "RETURNING j.ctid AS place, j.id, j.status, j.priority, "
+    "j.created_at, j.notify_channel) "
+    "SELECT t.place, t.id, t.status = 'completed', CASE WHEN t.status = 'completed' THEN "
+    "ai._embedding_job_tell(t.notify_channel, t.id, t.status) END, "
+    "t.priority::text FROM taken t ORDER BY t.priority DESC, t.created_at, t.place";
+
+constexpr const char* kRead =
+    "SELECT j.* FROM unnest($1) AS p (place), LATERAL (SELECT j.ctid, j.id, "
+    "decode(j.text_hash, 'hex'), octet_length(j.input_text), CASE WHEN "
+    "octet_length(j.input_text) <= $5 THEN j.input_text END "
+    "FROM ai.embedding_jobs j WHERE j.ctid = p.place "
+    "AND j.status = 'processing' AND j.worker_id = $2 AND j.created_by = $3 AND j.config_key = $4 "
+    "OFFSET 0) j";
+
+// The place is but the shortest way to a job; whether it is still there, its id tells.
+constexpr const char* kStore =
+    "UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = $6, "
+    "embedded_at = $6, embedding_vector = m.embedding, "
+    "embedding_dimensions = $5, error_message = NULL, processing_time_ms = "
+    "date_part('epoch', $6 - j.started_at) * 1000 "
+    "FROM (SELECT k.place, c.embedding FROM (SELECT unnest($1) AS id, unnest($2) AS place, "
+    "unnest($3) AS embedding) c, LATERAL (SELECT k.ctid AS place FROM ai.embedding_jobs k "
+    "WHERE k.ctid = c.place AND k.id = c.id AND k.status = 'processing' AND k.worker_id = $4 "
+    "%s) k) m WHERE j.ctid = m.place AND j.status::text = 'processing' AND j.worker_id = $4 "
+    "RETURNING j.id, ai._embedding_job_tell(j.notify_channel, j.id, j.status)";
+
+// One that a process has died with stays aside from the others.
+constexpr const char* kGiveBack =
+    "UPDATE ai.embedding_jobs j SET attempts = j.attempts - 1, started_at = NULL, "
+    "status = CASE WHEN $3 > interval '0' OR j.crashes > 0 THEN 'retrying'::ai.job_status "
+    "ELSE 'pending' END, "
+    "retry_at = CASE WHEN $3 > interval '0' OR j.crashes > 0 THEN now() + $3 END "
+    "WHERE j.id = ANY (ARRAY(SELECT k.id FROM ai.embedding_jobs k WHERE k.id = ANY ($1) "
+    "AND k.status = 'processing' AND k.worker_id = $2 FOR UPDATE SKIP LOCKED)) RETURNING j.id";
+
+constexpr const char* kGiveBackAll =
+    "UPDATE ai.embedding_jobs j SET attempts = j.attempts - 1, started_at = NULL, "
+    "status = CASE WHEN j.crashes > 0 THEN 'retrying'::ai.job_status ELSE 'pending' END, "
+    "retry_at = CASE WHEN j.crashes > 0 THEN now() END WHERE j.created_by = $1 "
+    "AND j.config_key = $2 AND j.status = 'processing' AND j.worker_id = $3";
+
+constexpr const char* kFail =
+    "WITH held AS MATERIALIZED (SELECT k.id, $7 OR k.attempts >= k.max_attempts AS over "
+    "FROM ai.embedding_jobs k WHERE k.id = ANY ($1) "
+    "AND k.status = 'processing' AND k.worker_id = $2 FOR UPDATE SKIP LOCKED), "
+    "ended AS (UPDATE ai.embedding_jobs j SET error_message = $4, "
+    "status = CASE WHEN h.over THEN 'failed'::ai.job_status ELSE 'retrying' END, "
+    "completed_at = CASE WHEN h.over THEN now() END, processing_time_ms = "
+    "date_part('epoch', clock_timestamp() - j.started_at) * 1000, "
+    "retry_at = CASE WHEN NOT h.over THEN now() + "
+    "least($3 * power(2, least(j.attempts - 1, 20)), interval '5 minutes') END "
+    "FROM held h WHERE j.id = h.id RETURNING j.*), "
+    "letters AS (INSERT INTO ai.embedding_job_failures SELECT e.id, e.embedding_model, "
+    "e.text_hash, $5, $6, $4, e.attempts, e.worker_id, e.created_by, now() "
+    "FROM ended e WHERE e.status = 'failed' ON CONFLICT (job_id) DO UPDATE SET "
+    "step = excluded.step, class = excluded.class, error_message = excluded.error_message, "
+    "attempts = excluded.attempts, worker_id = excluded.worker_id, failed_at = now()) "
+    "SELECT e.id, e.status = 'failed', CASE WHEN e.status = 'failed' THEN "
+    "ai._embedding_job_tell(e.notify_channel, e.id, e.status) END FROM ended e";
+
+constexpr const char* kHeld =
+    "SELECT id FROM ai.embedding_jobs WHERE id = ANY ($1) AND status = 'processing' "
+    "AND worker_id = $2";
+
+constexpr const char* kNote =
+    "UPDATE ai.embedding_jobs SET error_message = $3 WHERE ctid = ANY (ARRAY("
+    "SELECT j.ctid FROM ai.embedding_jobs j WHERE j.created_by = $1 AND j.config_key = $2 "
+    "AND j.status = 'pending' ORDER BY j.priority DESC, j.created_at LIMIT 100 "
+    "FOR UPDATE SKIP LOCKED))";
+
+/// The text with the last words of its subquery.
+std::string With(std::string text, std::string_view end) {
+  return text.replace(text.find("%s"), 2, end);
+}
+
+}  // namespace
+
+JobStatements::JobStatements(Oid vector_array)
+    : due(kDue, {OIDOID, UUIDOID, INT8OID}),
+      claim(With(kClaim, ""), {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
+      claim_unlocked(With(kClaim, "FOR UPDATE OF j SKIP LOCKED"),
+                     {OIDOID, UUIDOID, INT8OID, UUIDOID, TEXTOID, TIMESTAMPTZOID}),
+      suspects(kSuspects, {OIDOID, UUIDOID, BOOLOID, INT8OID, UUIDOID, TEXTOID}),
+      read(kRead, {TIDARRAYOID, UUIDOID, OIDOID, UUIDOID, INT8OID}),
+      store(With(kStore, "OFFSET 0"),
+            {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
+      store_unlocked(With(kStore, "FOR UPDATE SKIP LOCKED"),
+                     {UUIDARRAYOID, TIDARRAYOID, vector_array, UUIDOID, INT4OID, TIMESTAMPTZOID}),
+      give_back(kGiveBack, {UUIDARRAYOID, UUIDOID, INTERVALOID}),
+      give_back_all(kGiveBackAll, {OIDOID, UUIDOID, UUIDOID}),
+      fail(kFail, {UUIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID}),
+      held(kHeld, {UUIDARRAYOID, UUIDOID}),
+      note(kNote, {OIDOID, UUIDOID, TEXTOID}) {}
+
+}  // namespace ai::worker
