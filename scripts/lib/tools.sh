@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Programs that tests run and that are not installed, because their packages would start a service on
-# this machine: they are taken out of the package into build/tools. Sourced, never run. Uses
+# Programs that tests run and that are not installed, because their packages would start a service
+# on this machine: they are taken out of the package into build/tools. Sourced, never run. Uses
 # lib/say.sh and lib/apt.sh. Needs no root: apt checks what it downloads against its signed lists.
 
 tools_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/tools
