@@ -143,6 +143,8 @@ ok($node->poll_query_until('postgres', "$waiting '$reloaded'"), 'workers read th
 my $before = sql('SELECT clock_timestamp()');
 sql(q{INSERT INTO src VALUES (1, 'a')});
 ok($node->poll_query_until('postgres', "$waiting '$before'"), 'a commit wakes them');
+ok($node->poll_query_until('postgres', q{SELECT bool_and(state_change < clock_timestamp() - interval '300 ms') FROM pg_stat_activity
+	WHERE datname = 'postgres' AND backend_type = 'ai worker'}), 'and then they are quiet');
 $before = sql('SELECT clock_timestamp()');
 sql(q{BEGIN; INSERT INTO src VALUES (2, 'b'); ROLLBACK; CREATE TABLE other (a int); INSERT INTO other VALUES (1)});
 is( sql(qq{SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres'
