@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "pg/postgres.hpp"
@@ -17,7 +17,9 @@ struct JobGroup {
   Oid role = InvalidOid;
   Uuid config = {};
 
-  auto operator<=>(const JobGroup&) const = default;
+  bool operator<(const JobGroup& other) const {
+    return std::tie(role, config) < std::tie(other.role, other.config);
+  }
 };
 
 /// A uuid, as good as what it points to; and the uuid of a value.

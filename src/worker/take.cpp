@@ -127,7 +127,7 @@ class Reader final {
   bool Run(std::span<const Place> places) {
     bool all = true;
     Fetch(places, std::min(kLargeRow, LongestText()), [&] { return all = total_ < bytes_; });
-    const std::vector<Read> large = std::move(large_);
+    const std::vector<Read> large = std::exchange(large_, {});
     for (const Read& row : large) {
       if (total_ >= bytes_) {
         return false;
