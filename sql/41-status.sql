@@ -66,23 +66,24 @@ COMMENT ON TYPE ai._vectorizer_counts IS
     'rows of a vectorizer by state, the time of the oldest change among them, when the next one is '
     'tried again, and the error of the one that was tried last';
 
--- The queue is worked off from its start, so what is known of the first entries holds from the place
--- of the first one on.
+-- The queue is worked off from its start, so what is known of the first entries holds from the
+-- place of the first one on.
 CREATE FUNCTION ai._extrapolate(entries bigint, first_place tid, last_place tid, relation regclass)
     RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT greatest(entries, (entries::float8 / (last_page - first_page + 1)
-        * (pg_relation_size(relation) / current_setting('block_size')::bigint - first_page))::bigint)
-    FROM (SELECT (first_place::text::point)[0] AS first_page,
+        * (pages - first_page))::bigint)
+    FROM (SELECT pg_relation_size(relation) / current_setting('block_size')::bigint AS pages,
+              (first_place::text::point)[0] AS first_page,
               (last_place::text::point)[0] AS last_page) p
     $$;
 COMMENT ON FUNCTION ai._extrapolate(bigint, tid, tid, regclass) IS
     'how many entries a table has, by the density of the pages that its first ones are in';
 
--- $1 is how many entries of each table to look at. A row may have several entries in the queue, and be
--- with a worker.
+-- $1 is how many entries of each table to look at. A row may have several entries in the queue, and
+-- be with a worker.
 CREATE FUNCTION ai._vectorizer_count_query(v ai.vectorizer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -93,11 +94,12 @@ CREATE FUNCTION ai._vectorizer_count_query(v ai.vectorizer) RETURNS text
         'w.lease IS NULL AND w.retry_at > now() AS is_waiting, w.retry_at, w.queued_at, w.error, '
         'w.taken_at FROM %3$s w LIMIT $1) '
         'SELECT q.entries, q.first_place, q.last_place, q.pending, w.entries AS taken, '
-        'w.first_place AS first_taken, w.last_place AS last_taken, w.running, w.retrying, f.failed, '
-        'f.first_place AS first_failed, f.last_place AS last_failed, '
+        'w.first_place AS first_taken, w.last_place AS last_taken, w.running, w.retrying, '
+        'f.failed, f.first_place AS first_failed, f.last_place AS last_failed, '
         'least(q.oldest, w.oldest) AS oldest, w.next_retry, e.error, e.error_at '
-        'FROM (SELECT count(*) AS entries, min(q._place) AS first_place, max(q._place) AS last_place, '
-        'min(q.queued_at) AS oldest, (SELECT count(*) FROM (SELECT DISTINCT %1$s FROM q) q '
+        'FROM (SELECT count(*) AS entries, min(q._place) AS first_place, '
+        'max(q._place) AS last_place, min(q.queued_at) AS oldest, '
+        '(SELECT count(*) FROM (SELECT DISTINCT %1$s FROM q) q '
         'WHERE NOT EXISTS (SELECT FROM %3$s w WHERE %4$s)) AS pending FROM q) q, '
         '(SELECT count(*) AS entries, min(w._place) AS first_place, max(w._place) AS last_place, '
         'count(*) FILTER (WHERE w.is_held) AS running, '
@@ -114,8 +116,8 @@ CREATE FUNCTION ai._vectorizer_count_query(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._vectorizer_count_query(ai.vectorizer) IS
     'query for the numbers of a vectorizer, as far as a look at the first entries tells';
 
--- Costs little whatever the length of the queue, and waits for nobody. A scan begins at the first page,
--- not where another one is just now (synchronize_seqscans).
+-- Costs little whatever the length of the queue, and waits for nobody. A scan begins at the first
+-- page, not where another one is just now (synchronize_seqscans).
 CREATE FUNCTION ai._vectorizer_count(v ai.vectorizer) RETURNS ai._vectorizer_counts
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp SET synchronize_seqscans = off
@@ -157,8 +159,8 @@ EXCEPTION WHEN lock_not_available OR undefined_table THEN
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_count(ai.vectorizer) IS
-    'the numbers of a vectorizer, estimates where a table has more than 10,000 entries; null if its '
-    'tables are locked, or gone by now';
+    'the numbers of a vectorizer, estimates where a table has more than 10,000 entries; null if '
+    'its tables are locked, or gone by now';
 
 CREATE FUNCTION ai._vectorizer_count_exactly(v ai.vectorizer) RETURNS bigint
     LANGUAGE plpgsql

@@ -23,8 +23,13 @@ BEGIN
         '(SELECT count(*) FROM %3$s f WHERE f.failed_at >= $1)',
         ai._qualified_name(v.queue), ai._qualified_name(v.work), ai._qualified_name(v.failed))
     INTO unfinished, retryable, failed USING since;
-    SELECT e.message INTO trouble FROM ai._vectorizer_errors e
-    WHERE e.id = v.id AND e.recorded >= since AND NOT e.details ? 'key'
+    -- An error is told once: of one that is older, and that nothing went well after, it shows in a
+    -- while whether it still holds.
+    SELECT e.message INTO trouble
+    FROM ai._vectorizer_errors e LEFT JOIN ai.vectorizer_worker_progress p ON p.vectorizer_id = e.id
+    WHERE e.id = v.id AND NOT e.details ? 'key'
+      AND (e.recorded >= since OR (e.recorded <= p.last_success_at) IS NOT TRUE
+                                  AND clock_timestamp() > since + interval '3 seconds')
     ORDER BY e.recorded DESC LIMIT 1;
 END
 $$;

@@ -1,6 +1,6 @@
--- How much was done lately, and what went wrong. The counters that workers keep only grow; here the coordinator notes with
--- its heartbeat where they stand, if they have moved, so that a rate is a difference of two numbers.
--- What happened more than some minutes ago is in the counters only.
+-- How much was done lately, and what went wrong. The counters that workers keep only grow; here the
+-- coordinator notes with its heartbeat where they stand, if they have moved, so that a rate is a
+-- difference of two numbers. What happened more than some minutes ago is in the counters only.
 
 -- No reference to ai.vectorizer: the coordinator would wait for whoever is dropping one.
 CREATE TABLE ai._sample (
@@ -26,11 +26,11 @@ CREATE FUNCTION ai._counters(OUT subject text, OUT done bigint, OUT errors bigin
     FROM ai._provider_counters() c
     $$;
 COMMENT ON FUNCTION ai._counters() IS
-    'where the counters stand that samples are taken of. A request that is to be sent again later, by '
-    'the word of the provider, is no error';
+    'where the counters stand that samples are taken of. A request that is to be sent again later, '
+    'by the word of the provider, is no error';
 
--- A counter that had rested gets two samples: the one before says until when it rested, or the first
--- rows after an hour would seem to have taken that hour.
+-- A counter that had rested gets two samples: the one before says until when it rested, or the
+-- first rows after an hour would seem to have taken that hour.
 CREATE FUNCTION ai._take_samples(span interval) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp

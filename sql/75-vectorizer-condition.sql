@@ -52,7 +52,7 @@ COMMENT ON FUNCTION
 
 -- A worker whose heartbeat is late is neither this nor that.
 CREATE FUNCTION ai._worker_summary(OUT coordinator boolean, OUT healthy bigint, OUT at_rest bigint,
-        OUT starting bigint, OUT crashed bigint, OUT failed bigint)
+        OUT crashed bigint, OUT failed bigint)
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -61,7 +61,6 @@ CREATE FUNCTION ai._worker_summary(OUT coordinator boolean, OUT healthy bigint, 
         count(*) FILTER (WHERE w.is_worker AND w.status = 'healthy' AND w.is_seen),
         count(*) FILTER (WHERE w.is_worker AND w.status = 'healthy' AND w.is_seen
                          AND ai._pause_left(w.component, NULL) IS NOT NULL),
-        count(*) FILTER (WHERE w.is_worker AND w.status = 'starting' AND w.is_seen),
         count(*) FILTER (WHERE w.is_worker AND w.status = 'crashed'),
         count(*) FILTER (WHERE w.is_worker AND w.status = 'failed')
     FROM (SELECT x.*, x.component <> 'coordinator' AS is_worker, x.last_seen > clock_timestamp()
@@ -69,8 +68,8 @@ CREATE FUNCTION ai._worker_summary(OUT coordinator boolean, OUT healthy bigint, 
           FROM ai.worker x) w
     $$;
 COMMENT ON FUNCTION ai._worker_summary() IS
-    'whether a coordinator runs, and how many workers are healthy, at rest among those, starting, '
-    'crashed, failed';
+    'whether a coordinator runs, and how many workers are healthy, at rest among those, crashed, '
+    'failed';
 
 -- Workers that run outside of the server count. A standby has the workers of its primary.
 CREATE FUNCTION ai._workers_absent() RETURNS text

@@ -128,9 +128,9 @@ CREATE VIEW ai.vectorizer_status WITH (security_barrier) AS
     FROM ai.vectorizer v CROSS JOIN LATERAL ai._vectorizer_figures(v.id) f
     WHERE ai._vectorizer_visible(current_user, v.source, v.target);
 COMMENT ON VIEW ai.vectorizer_status IS
-    'vectorizers of the tables that one may read: how many rows are to do, how fast it goes, and in '
-    'which state each is. Above 10,000 numbers of rows are estimates; they are null while somebody '
-    'has the vectorizer locked';
+    'vectorizers of the tables that one may read: how many rows are to do, how fast it goes, and '
+    'in which state each is. Above 10,000 numbers of rows are estimates; they are null while '
+    'somebody has the vectorizer locked';
 COMMENT ON COLUMN ai.vectorizer_status.pending_items IS
     'rows that are not up to date: pending, running and retrying';
 COMMENT ON COLUMN ai.vectorizer_status.failed_items IS 'rows that were given up, as in failed';

@@ -46,8 +46,8 @@ CREATE FUNCTION ai._health_workers() RETURNS SETOF text
          coalesce(w.details ->> 'error_message', 'for an unknown reason'))
      FROM ai.worker w WHERE w.status IN ('crashed', 'failed') ORDER BY w.component)
     UNION ALL
-    (SELECT CASE p.component WHEN '*' THEN 'all workers are paused' ELSE p.component || ' is paused' END
-         || coalesce(' until ' || p.paused_until::timestamptz(0), '')
+    (SELECT CASE p.component WHEN '*' THEN 'all workers are' ELSE p.component || ' is' END
+         || ' paused' || coalesce(' until ' || p.paused_until::timestamptz(0), '')
      FROM ai._worker_pause p WHERE coalesce(p.paused_until, 'infinity') > clock_timestamp()
      ORDER BY p.component)
     $$;

@@ -14,7 +14,8 @@ DECLARE
 BEGIN
     PERFORM ai._run_as(owner, format('LOCK TABLE %s IN ACCESS SHARE MODE NOWAIT',
                                      ai._from_source(v.source)));
-    rows := ai._run_as(owner, format('SELECT FROM %s LIMIT %s', ai._from_source(v.source), most + 1));
+    rows := ai._run_as(owner, format('SELECT FROM %s LIMIT %s', ai._from_source(v.source),
+                                     most + 1));
     is_exact := rows <= most;
     IF is_exact THEN
         RETURN;

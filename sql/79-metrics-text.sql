@@ -4,8 +4,8 @@ CREATE FUNCTION ai._metric_label(name text, value text) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT format('%s="%s"', name, replace(replace(replace(coalesce(value, ''), '\', '\\'), '"', '\"'),
-                                           E'\n', '\n'))
+    SELECT format('%s="%s"', name, replace(replace(replace(coalesce(value, ''),
+        '\', '\\'), '"', '\"'), E'\n', '\n'))
     $$;
 COMMENT ON FUNCTION ai._metric_label(text, text) IS
     'a label with its value, in which backslash, quote and line feed are escaped';
@@ -23,8 +23,8 @@ CREATE FUNCTION ai._metric_histogram(metric text, labels text, sample jsonb, nam
     LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT coalesce(string_agg(format(E'%s_bucket{%s,le="%s"} %s\n', metric, labels, b.bound, b.count),
-                               '' ORDER BY b.n), '')
+    SELECT coalesce(string_agg(format(E'%s_bucket{%s,le="%s"} %s\n', metric, labels, b.bound,
+                                      b.count), '' ORDER BY b.n), '')
         || format(E'%1$s_bucket{%2$s,le="+Inf"} %3$s\n%1$s_sum{%2$s} %4$s\n%1$s_count{%2$s} %3$s\n',
                   metric, labels, sample ->> (name || '_count'),
                   ai._metric_number(sample ->> (name || '_sum')))
@@ -65,7 +65,8 @@ CREATE FUNCTION ai._metric_lines(prefix text, view regclass, samples jsonb) RETU
                       '' ORDER BY c.number)
     FROM ai._metric_columns(view) c, LATERAL (
         SELECT prefix || '_' || c.name AS metric, string_agg(CASE c.kind
-            WHEN 'histogram' THEN ai._metric_histogram(prefix || '_' || c.name, l.labels, s.row, c.name)
+            WHEN 'histogram'
+            THEN ai._metric_histogram(prefix || '_' || c.name, l.labels, s.row, c.name)
             ELSE format(E'%s_%s{%s} %s\n', prefix, c.name, l.labels,
                         ai._metric_number(s.row ->> c.name)) END, '' ORDER BY l.labels) AS lines
         FROM jsonb_array_elements(samples) AS s (row), LATERAL (
@@ -77,19 +78,20 @@ CREATE FUNCTION ai._metric_lines(prefix text, view regclass, samples jsonb) RETU
 COMMENT ON FUNCTION ai._metric_lines(text, regclass, jsonb) IS
     'the rows of a view of metrics as text';
 
--- Numbers have the shortest digits that tell them from their neighbours, whatever the session is set to.
+-- Numbers have the shortest digits that tell them from their neighbours, whatever the session is
+-- set to.
 CREATE FUNCTION ai.metrics() RETURNS text
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET jit = off
     AS $$
 DECLARE
+    things constant text[] := '{database,workers,worker,vectorizer,usage,jobs,job_usage,provider,
+                                provider_requests}';
     thing text;
     samples jsonb;
     result text := '';
 BEGIN
-    FOREACH thing IN ARRAY '{database,workers,worker,vectorizer,usage,jobs,job_usage,provider,
-                             provider_requests}'::text[]
-    LOOP
+    FOREACH thing IN ARRAY things LOOP
         EXECUTE format('SELECT jsonb_agg(m) FROM ai.metrics_%s m', thing) INTO samples;
         IF samples IS NOT NULL THEN
             result := result || ai._metric_lines('ai_' || thing, ('ai.metrics_' || thing)::regclass,

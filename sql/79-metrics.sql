@@ -1,5 +1,5 @@
--- Numbers for Prometheus, for pg_monitor. Of a view ai.metrics_<thing>, columns of text are labels, and
--- each other column is the metric ai_<thing>_<column>: a counter if its name ends in _total, a
+-- Numbers for Prometheus, for pg_monitor. Of a view ai.metrics_<thing>, columns of text are labels,
+-- and each other column is the metric ai_<thing>_<column>: a counter if its name ends in _total, a
 -- histogram if it has bounds (its counts, up to each bound, are in <column>_bucket, their sum and
 -- number in <column>_sum and <column>_count), else a gauge. The comment on a column is its help.
 --
@@ -42,16 +42,19 @@ CREATE VIEW ai.metrics_workers AS
 COMMENT ON VIEW ai.metrics_workers IS 'metrics of all workers together';
 COMMENT ON COLUMN ai.metrics_workers.in_status IS 'number of workers in each state';
 
--- Crashes are counted by the restarts that follow them.
+-- Crashes are counted by the restarts that follow them. What the details of a worker outside say is
+-- up to that one.
 CREATE VIEW ai.metrics_worker AS
-    SELECT current_database()::text AS database, w.component, (w.status = 'healthy')::int AS healthy,
-        w.restart_count AS restarts,
+    SELECT current_database()::text AS database, w.component,
+        (w.status = 'healthy')::int AS healthy, w.restart_count AS restarts,
         w.restart_count + (w.status IN ('crashed', 'failed'))::int AS crashes_total,
         extract(epoch FROM clock_timestamp() - w.last_seen)::float8 AS heartbeat_age_seconds,
-        extract(epoch FROM clock_timestamp() - greatest(w.last_restart, to_timestamp((
-            SELECT max(c::float8) FROM jsonb_array_elements_text(w.details -> 'crashes') c))))::float8
+        extract(epoch FROM clock_timestamp() - greatest(w.last_restart, c.last))::float8
             AS last_crash_age_seconds
-    FROM ai.worker w;
+    FROM ai.worker w, LATERAL (
+        SELECT to_timestamp(max(c.at::float8)) AS last
+        FROM jsonb_array_elements_text(CASE WHEN ai._is_supervised(w.component)
+                                       THEN w.details -> 'crashes' END) AS c (at)) c;
 COMMENT ON VIEW ai.metrics_worker IS 'metrics of each worker, and of the coordinator';
 COMMENT ON COLUMN ai.metrics_worker.healthy IS 'whether it is healthy';
 COMMENT ON COLUMN ai.metrics_worker.restarts IS
@@ -73,7 +76,8 @@ CREATE VIEW ai.metrics_vectorizer AS
 COMMENT ON VIEW ai.metrics_vectorizer IS 'metrics of each vectorizer';
 COMMENT ON COLUMN ai.metrics_vectorizer.pending_rows IS 'changed rows that no worker has';
 COMMENT ON COLUMN ai.metrics_vectorizer.running_rows IS 'rows that are with a worker';
-COMMENT ON COLUMN ai.metrics_vectorizer.retrying_rows IS 'rows that wait until they are tried again';
+COMMENT ON COLUMN ai.metrics_vectorizer.retrying_rows IS
+    'rows that wait until they are tried again';
 COMMENT ON COLUMN ai.metrics_vectorizer.failed_rows IS 'rows that were given up';
 COMMENT ON COLUMN ai.metrics_vectorizer.oldest_pending_seconds IS
     'age of the oldest change that is not embedded yet';
@@ -85,8 +89,9 @@ COMMENT ON COLUMN ai.metrics_vectorizer.errors_total IS 'errors that kept all of
 
 CREATE VIEW ai.metrics_usage AS
     SELECT current_database()::text AS database, v.name AS vectorizer, u.model,
-        sum(u.requests)::bigint AS requests_total, sum(u.input_tokens)::bigint AS input_tokens_total,
-        sum(u.rows)::bigint AS rows_total, sum(u.sent_chunks)::bigint AS sent_chunks_total,
+        sum(u.requests)::bigint AS requests_total,
+        sum(u.input_tokens)::bigint AS input_tokens_total, sum(u.rows)::bigint AS rows_total,
+        sum(u.sent_chunks)::bigint AS sent_chunks_total,
         sum(u.reused_chunks)::bigint AS reused_chunks_total,
         sum(u.truncated_chunks)::bigint AS truncated_chunks_total
     FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id
@@ -96,14 +101,16 @@ COMMENT ON COLUMN ai.metrics_usage.requests_total IS 'requests to the model';
 COMMENT ON COLUMN ai.metrics_usage.input_tokens_total IS 'tokens, as the provider counted them';
 COMMENT ON COLUMN ai.metrics_usage.rows_total IS 'rows that were embedded';
 COMMENT ON COLUMN ai.metrics_usage.sent_chunks_total IS 'chunks that were sent';
-COMMENT ON COLUMN ai.metrics_usage.reused_chunks_total IS 'chunks whose embeddings were there already';
+COMMENT ON COLUMN ai.metrics_usage.reused_chunks_total IS
+    'chunks whose embeddings were there already';
 COMMENT ON COLUMN ai.metrics_usage.truncated_chunks_total IS 'chunks that were cut to fit';
 
 -- What two databases share is counted once, and shown in both.
 CREATE VIEW ai.metrics_provider AS
-    SELECT current_database()::text AS database, p.endpoint, p.api_key_name, p.enabled::int AS enabled,
-        (s.state IN ('open', 'half-open'))::int AS breaker_open, (s.state = 'paused')::int AS paused,
-        (s.state = 'cooling')::int AS rate_limited, p.failure_streak,
+    SELECT current_database()::text AS database, p.endpoint, p.api_key_name,
+        p.enabled::int AS enabled, (s.state IN ('open', 'half-open'))::int AS breaker_open,
+        (s.state = 'paused')::int AS paused, (s.state = 'cooling')::int AS rate_limited,
+        p.failure_streak,
         coalesce(c.input_tokens, 0) AS input_tokens_total,
         coalesce(c.latency_bounds, '{}') AS request_seconds,
         ai._cumulative(c.latency_counts) AS request_seconds_bucket,
@@ -115,7 +122,8 @@ COMMENT ON VIEW ai.metrics_provider IS 'metrics of each endpoint and key';
 COMMENT ON COLUMN ai.metrics_provider.enabled IS 'whether it is asked at all';
 COMMENT ON COLUMN ai.metrics_provider.breaker_open IS 'whether it is left alone after failures';
 COMMENT ON COLUMN ai.metrics_provider.paused IS 'whether somebody paused it';
-COMMENT ON COLUMN ai.metrics_provider.rate_limited IS 'whether it asked to be left alone for a while';
+COMMENT ON COLUMN ai.metrics_provider.rate_limited IS
+    'whether it asked to be left alone for a while';
 COMMENT ON COLUMN ai.metrics_provider.failure_streak IS 'failures since the last success';
 COMMENT ON COLUMN ai.metrics_provider.input_tokens_total IS
     'tokens, since the start of the server';

@@ -26,10 +26,11 @@ readonly lint_needs=(
   'shellcheck|shellcheck|command shellcheck'
 )
 readonly chroot_needs=('debootstrap|debootstrap|command debootstrap')
-# Programs, and the packages that they are taken out of: see lib/tools.sh.
+# Programs, and the packages that they are taken out of, the first one that there is: see
+# lib/tools.sh. promtool has had a package of its own since Debian 13.
 readonly monitoring_tools=(
   'prometheus-postgres-exporter|prometheus-postgres-exporter'
-  'promtool|prometheus'
+  'promtool|promtool prometheus'
 )
 
 # What check_needs found missing: the names for people, and Debian's packages for all but PostgreSQL

@@ -15,8 +15,8 @@ void InstallEngine() {
   if (!process_shared_preload_libraries_in_progress || IsBinaryUpgrade) {
     return;
   }
-  InstallSharedState();
-  InstallSharedProviders();
+  SharedStateBlock::Install("ai");
+  ProvidersBlock::Install("ai providers");
   InstallJobWaiters();
   InstallDdlHooks();
   InstallControl();

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <utility>
+
+#include "worker/shared_block.hpp"
 
 namespace ai::worker {
 namespace {
@@ -18,47 +21,24 @@ struct Memory {
   std::atomic<int> changing{0};  // transactions, of all databases
   Entry entries[1];              // MaxBackends of them
 
+  Memory() { std::uninitialized_default_construct_n(entries + 1, MaxBackends - 1); }
   static Size Bytes() { return sizeof(Memory) + mul_size(sizeof(Entry), MaxBackends); }
 };
 
-static_assert(std::atomic<Oid>::is_always_lock_free && std::is_trivially_destructible_v<Memory>);
+static_assert(std::atomic<Oid>::is_always_lock_free);
 
-constexpr const char* kName = "ai job waiters";
+using Block = SharedBlock<Memory>;
 
-shmem_request_hook_type next_request_hook = nullptr;
-shmem_startup_hook_type next_startup_hook = nullptr;
-Memory* memory = nullptr;
 bool changing = false;  // jobs, by the current transaction
 
-void RequestMemory() {
-  if (next_request_hook != nullptr) {
-    next_request_hook();
-  }
-  RequestAddinShmemSpace(Memory::Bytes());
-}
-
-void InitializeMemory() {
-  if (next_startup_hook != nullptr) {
-    next_startup_hook();
-  }
-  bool found = false;
-  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  void* place = ShmemInitStruct(kName, Memory::Bytes(), &found);
-  memory = found ? static_cast<Memory*>(place) : new (place) Memory;
-  if (!found) {
-    std::uninitialized_default_construct_n(memory->entries + 1, MaxBackends - 1);
-  }
-  LWLockRelease(AddinShmemInitLock);
-}
-
 Entry& Mine() {
-  return memory->entries[MyProc - ProcGlobal->allProcs];
+  return Block::Get()->entries[MyProc - ProcGlobal->allProcs];
 }
 
 template <typename Wanted>
 void WakeIf(const Wanted& wanted) noexcept {
-  for (int i = 0; memory != nullptr && i < MaxBackends; ++i) {
-    const Entry& entry = memory->entries[i];
+  for (int i = 0; Block::Get() != nullptr && i < MaxBackends; ++i) {
+    const Entry& entry = Block::Get()->entries[i];
     if (entry.database.load() == MyDatabaseId && wanted(entry.job)) {
       SetLatch(&ProcGlobal->allProcs[i].procLatch);
     }
@@ -72,7 +52,7 @@ void OnTransactionEnd(XactEvent event, void* /*argument*/) {
     return;
   }
   changing = false;
-  --memory->changing;
+  --Block::Get()->changing;
   if (event == XACT_EVENT_COMMIT) {
     WakeAllJobWaiters();
   }
@@ -81,10 +61,7 @@ void OnTransactionEnd(XactEvent event, void* /*argument*/) {
 }  // namespace
 
 void InstallJobWaiters() {
-  next_request_hook = shmem_request_hook;
-  shmem_request_hook = RequestMemory;
-  next_startup_hook = shmem_startup_hook;
-  shmem_startup_hook = InitializeMemory;
+  Block::Install("ai job waiters");
   RegisterXactCallback(OnTransactionEnd, nullptr);
 }
 
@@ -99,13 +76,13 @@ void WakeAllJobWaiters() noexcept {
 }
 
 void NoteJobsChanging() noexcept {
-  if (memory != nullptr && !std::exchange(changing, true)) {
-    ++memory->changing;
+  if (Block::Get() != nullptr && !std::exchange(changing, true)) {
+    ++Block::Get()->changing;
   }
 }
 
 bool JobsAreChanging() noexcept {
-  return memory->changing > 0;
+  return Block::Get()->changing > 0;
 }
 
 JobWaiter::JobWaiter(const Uuid& job) noexcept {

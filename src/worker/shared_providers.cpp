@@ -10,35 +10,7 @@ namespace ai::worker {
 
 namespace {
 
-static_assert(std::is_trivially_destructible_v<SharedProviders>);
 static_assert(std::is_trivially_copyable_v<policy::EndpointState>);
-
-constexpr const char* kName = "ai providers";
-
-shmem_request_hook_type next_request_hook = nullptr;
-shmem_startup_hook_type next_startup_hook = nullptr;
-SharedProviders* shared = nullptr;
-LWLock* lock = nullptr;
-
-void RequestMemory() {
-  if (next_request_hook != nullptr) {
-    next_request_hook();
-  }
-  RequestAddinShmemSpace(MAXALIGN(sizeof(SharedProviders)));
-  RequestNamedLWLockTranche(kName, 1);
-}
-
-void InitializeMemory() {
-  if (next_startup_hook != nullptr) {
-    next_startup_hook();
-  }
-  bool found = false;
-  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  void* memory = ShmemInitStruct(kName, sizeof(SharedProviders), &found);
-  shared = found ? static_cast<SharedProviders*>(memory) : new (memory) SharedProviders;
-  lock = &GetNamedLWLockTranche(kName)->lock;
-  LWLockRelease(AddinShmemInitLock);
-}
 
 /// Where this process's database stands in arrays by database.
 int MyDatabase() noexcept {
@@ -50,7 +22,7 @@ void ReleaseProbes(int /*code*/, Datum /*argument*/) {
   bool released = false;
   {
     const ProvidersLock held;
-    for (SharedEndpoint& endpoint : shared->endpoints) {
+    for (SharedEndpoint& endpoint : Providers()->endpoints) {
       if (endpoint.id != 0 && endpoint.state.breaker.prober == MyProcPid) {
         endpoint.state.breaker.prober = 0;
         released = true;
@@ -87,27 +59,8 @@ std::uint64_t SharedEndpoint::requests() const {
   return sum;
 }
 
-void InstallSharedProviders() {
-  next_request_hook = shmem_request_hook;
-  shmem_request_hook = RequestMemory;
-  next_startup_hook = shmem_startup_hook;
-  shmem_startup_hook = InitializeMemory;
-}
-
-SharedProviders* Providers() noexcept {
-  return shared;
-}
-
-ProvidersLock::ProvidersLock() noexcept {
-  LWLockAcquire(lock, LW_EXCLUSIVE);
-}
-
-ProvidersLock::~ProvidersLock() {
-  LWLockRelease(lock);
-}
-
 SharedEndpoint* FindEndpoint(std::uint64_t id) noexcept {
-  for (SharedEndpoint& endpoint : shared->endpoints) {
+  for (SharedEndpoint& endpoint : Providers()->endpoints) {
     if (endpoint.id == id) {
       return &endpoint;
     }
@@ -119,8 +72,8 @@ SharedEndpoint& ReserveEndpoint(std::uint64_t id, std::string_view address,
                                 std::string_view key_name) noexcept {
   SharedEndpoint* endpoint = FindEndpoint(id);
   if (endpoint == nullptr) {
-    endpoint = shared->endpoints;
-    for (SharedEndpoint& other : shared->endpoints) {
+    endpoint = Providers()->endpoints;
+    for (SharedEndpoint& other : Providers()->endpoints) {
       // One that is free was never used.
       endpoint = other.used_at < endpoint->used_at ? &other : endpoint;
     }
@@ -158,7 +111,7 @@ void CombineLimits(SharedEndpoint& endpoint, policy::Micros now) noexcept {
 
 void NoteLags(std::span<const double> seconds) noexcept {
   const ProvidersLock held;
-  SharedLag& lag = shared->lags[MyDatabase()];
+  SharedLag& lag = Providers()->lags[MyDatabase()];
   if (lag.database != MyDatabaseId) {
     lag = {.database = MyDatabaseId};
   }

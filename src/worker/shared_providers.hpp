@@ -6,25 +6,18 @@
 // longest ago, whose state is in ai.provider anyway.
 #pragma once
 
+#include "worker/shared_block.hpp"
 #include "worker/shared_endpoint.hpp"
 
 namespace ai::worker {
 
-/// Asks for the shared memory. Called when the library is preloaded.
-void InstallSharedProviders();
+using ProvidersBlock = SharedBlock<SharedProviders>;
+using ProvidersLock = ProvidersBlock::Lock;
 
 /// Null where the library was not preloaded.
-SharedProviders* Providers() noexcept;
-
-/// Holds the lock on all of it.
-/// INVARIANT: short, and nothing that can ereport is called meanwhile.
-class ProvidersLock final {
- public:
-  ProvidersLock() noexcept;
-  ~ProvidersLock();
-  ProvidersLock(const ProvidersLock&) = delete;
-  ProvidersLock& operator=(const ProvidersLock&) = delete;
-};
+inline SharedProviders* Providers() noexcept {
+  return ProvidersBlock::Get();
+}
 
 /// The entry of an endpoint, or null. With the lock.
 SharedEndpoint* FindEndpoint(std::uint64_t id) noexcept;

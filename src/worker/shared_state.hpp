@@ -2,14 +2,14 @@
 // shared memory, for the databases that are served or being looked into.
 //
 // Plain data, written under one lock. What is also read without it is atomic; whoever does that
-// wakes or looks once too often, no worse. A process is known by its
-// place in the server's array of processes, whose latches live as long as the server.
+// wakes or looks once too often, no worse. A process is known by its place in the server's array of
+// processes, whose latches live as long as the server.
 #pragma once
 
 #include <atomic>
 
 #include "core/policy/vital_signs.hpp"
-#include "pg/postgres.hpp"
+#include "worker/shared_block.hpp"
 
 namespace ai::worker {
 
@@ -75,21 +75,13 @@ struct SharedState {
   DatabaseSlot databases[kMaxDatabases];
 };
 
-/// Asks for the shared memory. Called when the library is preloaded.
-void InstallSharedState();
+using SharedStateBlock = SharedBlock<SharedState>;
+using SharedLock = SharedStateBlock::Lock;
 
 /// Null where the library was not preloaded.
-SharedState* Shared() noexcept;
-
-/// Holds the lock on the shared state.
-/// INVARIANT: short, and nothing that can ereport is called meanwhile.
-class SharedLock final {
- public:
-  SharedLock() noexcept;
-  ~SharedLock();
-  SharedLock(const SharedLock&) = delete;
-  SharedLock& operator=(const SharedLock&) = delete;
-};
+inline SharedState* Shared() noexcept {
+  return SharedStateBlock::Get();
+}
 
 /// The slot of a database, or null. Needs no lock.
 DatabaseSlot* FindDatabase(Oid database) noexcept;

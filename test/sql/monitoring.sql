@@ -195,10 +195,13 @@ CREATE TABLE monitoring.odd (id int PRIMARY KEY, body text);
 SELECT ai.create_vectorizer('monitoring.odd', name => E'q"b\\s\nn', loading => ai.loading_column('body'),
     embedding => ai.embedding_local('m', 3));
 INSERT INTO ai.usage VALUES (1, 'm', '2026-01-01', 1, 20, 3, 4, 5, 6), (1, 'm', '2026-01-02', 1, 20, 3, 4, 5, 6);
-UPDATE ai.worker SET restart_count = 2 WHERE component <> 'coordinator';
+UPDATE ai.worker SET restart_count = 2, details = '{"crashes": "many"}' WHERE component <> 'coordinator';
+UPDATE ai.worker SET details = jsonb_build_object('crashes', ARRAY[0, extract(epoch FROM now()) - 60])
+WHERE component = 'coordinator';
 CREATE TEMP TABLE lines AS SELECT n, line FROM regexp_split_to_table(ai.metrics(), E'\n') WITH ORDINALITY AS l (line, n);
 SELECT line FROM lines WHERE line ~ '^# TYPE' ORDER BY n;
 SELECT line FROM lines WHERE line ~ 'pending_rows|crashes_total|in_status|tokens_total' AND line !~ '^# (HELP|TYPE)' ORDER BY n;
+SELECT line ~ ' (6\d|7\d)\.\d+$' AS a_minute, line ~ 'NaN' AS never FROM lines WHERE line ~ '^ai_worker_last_crash' ORDER BY n;
 SELECT line FROM lines WHERE line !~ '^# (HELP [a-z_]+ .+|TYPE [a-z_]+ (counter|gauge|histogram))$'
     AND line !~ '^[a-z_]+\{([a-z_]+="([^"\\]|\\["\\n])*",?)+\} (NaN|[+-]Inf|-?[0-9.e+-]+)$' ORDER BY n;
 SELECT ai._metric_label('l', NULL), ai._metric_number('Infinity'), ai._metric_number('-Infinity'), ai._metric_number(NULL);

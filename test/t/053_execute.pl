@@ -124,8 +124,8 @@ like( says(q{INSERT INTO mixed VALUES (1, 'bad'), (2, 'garbled'), (3, 'good'); S
 is(sql('SELECT string_agg(chunk, $$,$$) FROM mixed_embedding_store'), 'good', 'the others are there');
 $mock->rules({ error => 'invalid_key' });
 sql(q{INSERT INTO src VALUES (3000, 'refused')});
-($session) = waiting_session(q{SELECT ai.execute_vectorizer('src');});
 ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'src' AND details ->> 'class' = 'configuration'}), 'a key that is refused');
+($session) = waiting_session(q{SELECT ai.execute_vectorizer('src');});
 hear($session, 'stderr', qr/is in trouble/);
 $mock->rules;
 like(finish($session), qr/WARNING:  vectorizer "src" is in trouble: .*\nDETAIL:  It is tried again; this statement waits/, 'is told while it waits');

@@ -1,0 +1,75 @@
+// An object in the server's shared memory, made when the server starts, and a lock on it.
+#pragma once
+
+#include <type_traits>
+
+#include "pg/postgres.hpp"
+
+namespace ai::worker {
+
+/// One T for the whole server. One that has more than its members, at its end, says how many bytes
+/// it needs in T::Bytes(), and its constructor makes all of them.
+template <typename T>
+class SharedBlock final {
+  static_assert(std::is_trivially_destructible_v<T>);
+
+ public:
+  /// Asks for the memory. Called when the library is preloaded.
+  static void Install(const char* name) {
+    name_ = name;
+    next_request_ = shmem_request_hook;
+    shmem_request_hook = Request;
+    next_startup_ = shmem_startup_hook;
+    shmem_startup_hook = Startup;
+  }
+
+  /// Null where the library was not preloaded.
+  static T* Get() noexcept { return block_; }
+
+  /// INVARIANT: short, and nothing that can ereport is called meanwhile.
+  class Lock final {
+   public:
+    Lock() noexcept { LWLockAcquire(lock_, LW_EXCLUSIVE); }
+    ~Lock() { LWLockRelease(lock_); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+  };
+
+ private:
+  static Size Bytes() {
+    if constexpr (requires { T::Bytes(); }) {
+      return T::Bytes();
+    } else {
+      return sizeof(T);
+    }
+  }
+
+  static void Request() {
+    if (next_request_ != nullptr) {
+      next_request_();
+    }
+    RequestAddinShmemSpace(MAXALIGN(Bytes()));
+    RequestNamedLWLockTranche(name_, 1);
+  }
+
+  /// After a crash the server makes its memory anew and calls this again.
+  static void Startup() {
+    if (next_startup_ != nullptr) {
+      next_startup_();
+    }
+    bool found = false;
+    LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+    void* memory = ShmemInitStruct(name_, Bytes(), &found);
+    block_ = found ? static_cast<T*>(memory) : new (memory) T;
+    lock_ = &GetNamedLWLockTranche(name_)->lock;
+    LWLockRelease(AddinShmemInitLock);
+  }
+
+  static inline const char* name_ = nullptr;
+  static inline shmem_request_hook_type next_request_ = nullptr;
+  static inline shmem_startup_hook_type next_startup_ = nullptr;
+  static inline T* block_ = nullptr;
+  static inline LWLock* lock_ = nullptr;
+};
+
+}  // namespace ai::worker
