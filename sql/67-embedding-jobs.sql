@@ -42,9 +42,6 @@ COMMENT ON FUNCTION ai._first_job_id(timestamptz) IS
 -- The primary key is in the order of time, too: so there is no index on created_at, which would cost
 -- each change of a job.
 --
--- Vectors of up to about 800 dimensions stay in the row: to put them elsewhere costs a worker as much as
--- all else that it writes.
---
 -- INVARIANT: only the owner of the extension and workers write here. A job that is processing is
 -- with the worker process worker_id; nobody else's writes count.
 CREATE TABLE ai.embedding_jobs (
@@ -79,7 +76,7 @@ CREATE TABLE ai.embedding_jobs (
         CHECK (status <> 'completed' OR embedding_vector IS NOT NULL),
     CONSTRAINT processing_jobs_have_worker CHECK (status <> 'processing' OR worker_id IS NOT NULL),
     CONSTRAINT retrying_jobs_have_time CHECK ((status = 'retrying') = (retry_at IS NOT NULL))
-) WITH (toast_tuple_target = 4080);
+);
 COMMENT ON TABLE ai.embedding_jobs IS
     'texts that are embedded, or have been; a role sees its own, pg_monitor all';
 COMMENT ON COLUMN ai.embedding_jobs.config_key IS
