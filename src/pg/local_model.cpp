@@ -7,7 +7,7 @@ namespace ai::pg {
 namespace {
 
 std::string PathOf(std::string_view name) {
-  const std::string set = StringSetting("ai.model_path");
+  std::string set = StringSetting("ai.model_path");
   if (!set.empty()) {
     return set;
   }

@@ -55,6 +55,7 @@ extern "C" {
 #include "parser/parse_func.h"
 #include "parser/parser.h"
 #include "pgstat.h"
+#include "port/pg_bswap.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "rewrite/rewriteHandler.h"

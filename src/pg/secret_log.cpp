@@ -37,7 +37,7 @@ char* Clipped(ErrorData* report, const char* text, std::size_t kept) {
       report->assoc_context, kept + strlen(kHidden) + 1, MCXT_ALLOC_NO_OOM));
   if (clipped != nullptr) {
     memcpy(clipped, text, kept);
-    strcpy(clipped + kept, kHidden);
+    memcpy(clipped + kept, kHidden, strlen(kHidden) + 1);
   }
   return clipped;
 }

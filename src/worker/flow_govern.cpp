@@ -107,7 +107,8 @@ std::size_t Flow::RowsFor(const Lane& lane) const {
 }
 
 void Flow::GiveBackBarred() {
-  for (auto& [id, lane] : lanes_) {
+  for (auto& entry : lanes_) {
+    Lane& lane = entry.second;
     if (!lane.route || lane.vectorizer == nullptr || lane.in_flight > 0 || lane.idle() ||
         !lane.ready.empty() || lane.route->gate->Closed().value_or(milliseconds(0)) <= kHold) {
       continue;

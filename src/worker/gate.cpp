@@ -44,13 +44,17 @@ void LogBreaker(const Gate& gate, bool opened, int failures, const char* error) 
   });
 }
 
-/// Runs body, which changes the state, and sees to what follows from that.
-template <typename Body>
-void Change(const Gate& gate, const Body& body) {
-  bool lets_go = false;
-  bool turned = false;
+/// A breaker that has opened, or closed.
+struct Turned {
   policy::Breaker breaker;
   char error[sizeof(SharedEndpoint::last_error)];
+};
+
+/// Runs body, which changes the state, and wakes those who wait for that.
+template <typename Body>
+std::optional<Turned> ChangeState(const Gate& gate, const Body& body) {
+  bool lets_go = false;
+  std::optional<Turned> turned;
   gate.WithEntry([&](SharedEndpoint& entry, Micros now) {
     const policy::EndpointState before = entry.state;
     body(entry, now);
@@ -63,17 +67,22 @@ void Change(const Gate& gate, const Body& body) {
         before.breaker.opened_at != after.breaker.opened_at || asked_for_rest) {
       ++entry.state_changes;
     }
-    turned = before.breaker.broken != after.breaker.broken;
-    breaker = after.breaker;
-    if (turned) {
-      std::memcpy(error, entry.last_error, sizeof(error));
+    if (before.breaker.broken != after.breaker.broken) {
+      turned.emplace().breaker = after.breaker;
+      std::memcpy(turned->error, entry.last_error, sizeof(turned->error));
     }
   });
   if (lets_go) {
     WakeAllWorkers();
   }
-  if (turned) {
-    LogBreaker(gate, breaker.broken, breaker.failures, error);
+  return turned;
+}
+
+/// The same, and the log says if the breaker has turned.
+template <typename Body>
+void Change(const Gate& gate, const Body& body) {
+  if (const auto turned = ChangeState(gate, body)) {
+    LogBreaker(gate, turned->breaker.broken, turned->breaker.failures, turned->error);
   }
 }
 
@@ -89,7 +98,9 @@ Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passa
 
 Ticket::~Ticket() {
   if (gate_ != nullptr) {
-    Change(End(), [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
+    // No breaker turns by that.
+    ChangeState(End(),
+                [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
   }
 }
 

@@ -9,7 +9,11 @@
 
 namespace {
 
-using namespace ai::worker;
+using ai::worker::DatabaseSlot;
+using ai::worker::FindDatabase;
+using ai::worker::Providers;
+using ai::worker::ProvidersLock;
+using ai::worker::SharedEndpoint;
 
 bool providers_changed = false;  // in the current transaction
 
@@ -18,7 +22,7 @@ void OnTransactionEnd(XactEvent event, void* /*argument*/) {
   if (event == XACT_EVENT_COMMIT && providers_changed) {
     if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
       slot->provider_changes.fetch_add(1);
-      WakeWorkers(*slot);
+      ai::worker::WakeWorkers(*slot);
     }
   }
   if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE) {
@@ -62,8 +66,9 @@ void PutCounters(const ReturnSetInfo& result, const SharedEndpoint& endpoint,
                  ai::policy::Micros now) {
   std::vector<Datum> values = {
       ai::pg::TextDatum(endpoint.address), ai::pg::TextDatum(endpoint.key_name),
-      ai::pg::TextDatum(Fingerprint(endpoint.id)),
-      ai::pg::TextDatum(NameOf(endpoint.state.breaker.State(BreakerSettings(), now))),
+      ai::pg::TextDatum(ai::worker::Fingerprint(endpoint.id)),
+      ai::pg::TextDatum(
+          ai::worker::NameOf(endpoint.state.breaker.State(ai::worker::BreakerSettings(), now))),
       Float8GetDatum(60 * endpoint.state.pace.PerSecond(now))};
   for (const std::uint64_t count : endpoint.outcomes) {
     values.push_back(Int64GetDatum(static_cast<std::int64_t>(count)));
@@ -94,8 +99,8 @@ AI_FUNCTION(ai_provider_counters) {
   if (Providers() == nullptr) {
     return Datum{0};
   }
-  const ai::policy::Micros now = SteadyMicros(ai::SystemClock());
-  for (int i = 0; i < kMaxEndpoints; ++i) {
+  const ai::policy::Micros now = ai::worker::SteadyMicros(ai::SystemClock());
+  for (int i = 0; i < ai::worker::kMaxEndpoints; ++i) {
     const auto endpoint = CopyOf(i);
     if (endpoint->id != 0) {
       PutCounters(*reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), *endpoint, now);
@@ -110,7 +115,7 @@ AI_FUNCTION(ai_lag_histogram) {
   const DatabaseSlot* slot = FindDatabase(MyDatabaseId);
   if (slot != nullptr) {
     const ProvidersLock lock;
-    const SharedLag& lag = Providers()->lags[slot - Shared()->databases];
+    const ai::worker::SharedLag& lag = Providers()->lags[slot - ai::worker::Shared()->databases];
     histogram = lag.database == MyDatabaseId ? lag.histogram : histogram;
   }
   const Datum values[] = {DoubleArray(ai::policy::kLagBounds), CountArray(histogram.counts),

@@ -15,22 +15,22 @@ class SharedBlock final {
 
  public:
   /// Asks for the memory. Called when the library is preloaded.
-  static void Install(const char* name) {
-    name_ = name;
-    next_request_ = shmem_request_hook;
+  static void Install(const char* title) {
+    name = title;
+    next_request = shmem_request_hook;
     shmem_request_hook = Request;
-    next_startup_ = shmem_startup_hook;
+    next_startup = shmem_startup_hook;
     shmem_startup_hook = Startup;
   }
 
   /// Null where the library was not preloaded.
-  static T* Get() noexcept { return block_; }
+  static T* Get() noexcept { return block; }
 
   /// INVARIANT: short, and nothing that can ereport is called meanwhile.
   class Lock final {
    public:
-    Lock() noexcept { LWLockAcquire(lock_, LW_EXCLUSIVE); }
-    ~Lock() { LWLockRelease(lock_); }
+    Lock() noexcept { LWLockAcquire(lock, LW_EXCLUSIVE); }
+    ~Lock() { LWLockRelease(lock); }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
   };
@@ -45,31 +45,31 @@ class SharedBlock final {
   }
 
   static void Request() {
-    if (next_request_ != nullptr) {
-      next_request_();
+    if (next_request != nullptr) {
+      next_request();
     }
     RequestAddinShmemSpace(MAXALIGN(Bytes()));
-    RequestNamedLWLockTranche(name_, 1);
+    RequestNamedLWLockTranche(name, 1);
   }
 
   /// After a crash the server makes its memory anew and calls this again.
   static void Startup() {
-    if (next_startup_ != nullptr) {
-      next_startup_();
+    if (next_startup != nullptr) {
+      next_startup();
     }
     bool found = false;
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-    void* memory = ShmemInitStruct(name_, Bytes(), &found);
-    block_ = found ? static_cast<T*>(memory) : new (memory) T;
-    lock_ = &GetNamedLWLockTranche(name_)->lock;
+    void* memory = ShmemInitStruct(name, Bytes(), &found);
+    block = found ? static_cast<T*>(memory) : new (memory) T;
+    lock = &GetNamedLWLockTranche(name)->lock;
     LWLockRelease(AddinShmemInitLock);
   }
 
-  static inline const char* name_ = nullptr;
-  static inline shmem_request_hook_type next_request_ = nullptr;
-  static inline shmem_startup_hook_type next_startup_ = nullptr;
-  static inline T* block_ = nullptr;
-  static inline LWLock* lock_ = nullptr;
+  static inline const char* name = nullptr;
+  static inline shmem_request_hook_type next_request = nullptr;
+  static inline shmem_startup_hook_type next_startup = nullptr;
+  static inline T* block = nullptr;
+  static inline LWLock* lock = nullptr;
 };
 
 }  // namespace ai::worker
