@@ -19,7 +19,7 @@ struct Header {
 class Headers {
  public:
   Headers() = default;
-  Headers(std::initializer_list<Header> fields);
+  Headers(std::initializer_list<Header> fields);  // NOLINT(google-explicit-constructor)
 
   /// Appends a field. Throws Error on a name that is not an HTTP token and on a line break or NUL
   /// in the value, because either would let a value smuggle in another field.
