@@ -99,7 +99,8 @@ TEST_CASE("the head that is sent has no surprises", "[http]") {
   CurlTransport transport(Options());
   Request request = Post(server.Url(), "");
   request.headers = {{"X-Empty", ""}, {"X-Blank", "  "}, {"X-One", "1"}};
-  REQUIRE(Ask(transport, std::move(request))->body == "ok");
+  const auto reply = Ask(transport, std::move(request));
+  REQUIRE(reply->body == "ok");
   server.Stop();
   const std::string& head = server.heads().at(0);
   CHECK_THAT(head, ContainsSubstring("POST /some/path?a=query HTTP/1.1\r\n"));

@@ -48,11 +48,11 @@ struct Fixture {
 };
 
 std::string RandomText(std::mt19937& random, std::size_t words) {
-  static const std::vector<std::string> kWords = {"the", "cat", "sat",  "on", "unbelievable",
-                                                  "mat", ".",   "dogs", "a",  "bab"};
+  static const std::vector<std::string> vocabulary = {"the", "cat", "sat",  "on", "unbelievable",
+                                                      "mat", ".",   "dogs", "a",  "bab"};
   std::string text;
   for (std::size_t i = 0; i < words; ++i) {
-    text += kWords[random() % kWords.size()] + " ";
+    text += vocabulary[random() % vocabulary.size()] + " ";
   }
   return text;
 }

@@ -32,6 +32,14 @@ sub promtool
 	return ($ok, $output);
 }
 
+# Words that turn off what the exporter collects by itself: some of that waits for locks on tables.
+sub without_collectors
+{
+	my $help = '';
+	IPC::Run::run([ tool('prometheus-postgres-exporter'), '--help' ], '>&', \$help);
+	return map { "--no-$_" } $help =~ /^\s*--(?:\[no-\])?(collector\.\w+)(?![\w.=])/mg;
+}
+
 sub start
 {
 	my ($class, $node, $role, $database) = @_;
@@ -43,7 +51,7 @@ sub start
 		[
 			tool('prometheus-postgres-exporter'), "--web.listen-address=127.0.0.1:$port",
 			"--extend.query-path=$ENV{AI_SOURCE_TREE}/doc/monitoring/queries.yaml", '--disable-default-metrics',
-			'--disable-settings-metrics'
+			'--disable-settings-metrics', without_collectors()
 		],
 		'<', \undef, '>&', \$self->{log});
 	$self->{http} = HTTP::Tiny->new(proxy => undef, http_proxy => undef, timeout => 60);
