@@ -94,14 +94,14 @@ like($err, qr/DETAIL:  List syntax is invalid/, 'and why');
 
 # -- what a DBA sees
 
-is( sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'
+ok( $node->poll_query_until('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'
 	AND application_name = 'ai worker' AND query = 'waiting for changes' AND state = 'idle'
-	AND wait_event_type = 'Extension' AND usename = (SELECT rolname FROM pg_roles WHERE oid = 10)}),
-	'2', 'workers wait for changes');
-is( sql(q{SELECT application_name, query FROM pg_stat_activity
-	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}),
-	'ai coordinator|looking after workers', 'the coordinator looks after them');
-like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres waiting for changes/, 'and so does ps');
+	AND wait_event_type = 'Extension' AND usename = (SELECT rolname FROM pg_roles WHERE oid = 10)}, '2'),
+	'workers wait for changes');
+ok( $node->poll_query_until('postgres', q{SELECT application_name, query FROM pg_stat_activity
+	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}, 'ai coordinator|looking after workers'),
+	'the coordinator looks after them');
+like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres (?:waiting for|working on) changes/, 'and so does ps');
 my $in_transaction = sql(q{
 	CREATE TEMP TABLE seen (n bigint);
 	DO $$ BEGIN
