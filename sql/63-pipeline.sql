@@ -203,7 +203,7 @@ COMMENT ON FUNCTION ai._key_as_jsonb(ai.vectorizer, text) IS
     'expression for the key of a row of the queue, or of the tables of work and of failed rows';
 
 -- On the table of work alone; $1 places, $2 the lease. Nothing happens to a row whose lease another
--- process has by now.
+-- process has by now. As long as none has failed, none is looked for there.
 CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -221,10 +221,12 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
             'ORDER BY w.retry_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
         'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
         'done', format(
-            'WITH gone AS (DELETE FROM %s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
-            'mended AS (DELETE FROM %s f USING gone g WHERE %s) SELECT '
-            'extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
-            ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
+            'WITH gone AS (DELETE FROM %1$s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
+            'mended AS (DELETE FROM %2$s f USING gone g '
+            'WHERE (SELECT pg_relation_size(%3$s)) > 0 AND %4$s) '
+            'SELECT extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
+            ai._qualified_name(v.failed), v.failed::oid,
+            ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
         'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
                             'WHERE ctid = ANY ($1) AND lease = $2', work),
         'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = now() WHERE lease = $1',

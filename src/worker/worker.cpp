@@ -1,5 +1,7 @@
 // The process around the pipeline: waits for what the pipeline waits for and for commits, notes
 // that it is alive, and ends in order.
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "pg/datum.hpp"
@@ -226,6 +228,13 @@ void PublishLease(WorkerSlot& slot, const std::string& lease) {
   strlcpy(slot.lease, lease.c_str(), sizeof(slot.lease));
 }
 
+/// The texts and vectors of a batch are some hundred kilobytes that come and go: what one leaves is
+/// kept for the next, up to a limit, and not given back to the system each time.
+void KeepFreedMemory() {
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
+}
+
 void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
@@ -253,6 +262,7 @@ void Work(Oid database) {
     return;
   }
   SetComponent(ComponentName(MyNumber()).c_str());
+  KeepFreedMemory();
   if (slot->suspended == 0) {
     ConnectAndRun(*slot, mine);
   }
