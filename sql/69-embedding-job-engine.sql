@@ -10,6 +10,9 @@ CREATE FUNCTION ai._look_for_jobs(suspects boolean, OUT created_by oid, OUT conf
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
+    IF pg_relation_size('ai.embedding_jobs') = 0 THEN
+        RETURN;  -- nobody uses jobs here
+    END IF;
     RETURN QUERY
     WITH RECURSIVE pending AS (
         (SELECT j.created_by::oid, j.config_key, j.priority FROM ai.embedding_jobs j
