@@ -37,8 +37,7 @@ Floats MultiplyAdd(Floats a, Floats b, Floats sum) {
 
 /// With a mask that takes all: for the form without one, GCC 12 warns of what its own header does.
 Floats LoadHalves(const std::uint16_t* from) {
-  return _mm512_maskz_cvtph_ps(0xFFFF,
-                               _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
 #include "core/model/kernel_math.inc"
