@@ -128,7 +128,7 @@ BEGIN
         (ai.hybrid_search_plan('many')).statement, '$1', quote_literal('[1,1,1]') || '::public.vector'), '$2', '40'), '$3', '10'),
         '$4', quote_literal('word5') || '::tsquery'), '$5', vector_weight || '::float8'), '$6', text_weight || '::float8'), '$7', '60') LOOP
         CONTINUE WHEN line !~ 'Scan (using|on) many_';
-        RAISE NOTICE '%', regexp_replace(line, '^[ >-]*', '');
+        RAISE NOTICE '%', regexp_replace(line, '^[ >-]*|_[0-9]+$', '', 'g');
     END LOOP;
 END $$;
 CALL explain(1, 1);
