@@ -153,7 +153,8 @@ BEGIN
         (SELECT e.extnamespace::regnamespace::text FROM pg_extension e WHERE e.extname = 'vector'),
         EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
                 JOIN pg_am m ON m.oid = x.relam
-                WHERE i.indrelid = coalesce(v.target, v.source)
+                WHERE i.indrelid = ANY (coalesce(v.target, v.source)::oid || ARRAY(
+                          SELECT p.relid FROM pg_partition_tree(coalesce(v.target, v.source)) p))
                   AND m.amname IN ('hnsw', 'ivfflat'))
     INTO source, secured, readable, target, pgvector, approximate
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = v.source;
@@ -264,7 +265,7 @@ BEGIN
         part := ai._search_in_source(caller, v, tables, keys, filter);
     ELSE
         part := ai._search_in_target(caller, v, tables, keys, filter, CASE
-            WHEN hybrid THEN 'of hits' WHEN approximate THEN 'of candidates' ELSE 'join' END);
+            WHEN NOT approximate THEN 'join' WHEN hybrid THEN 'of hits' ELSE 'of candidates' END);
     END IF;
     measure := ai._search_distance(v.config, part.embedding, tables.pgvector);
     part.approximate := approximate;

@@ -28,8 +28,10 @@ COMMENT ON TYPE ai._hybrid_statement IS
     'a hybrid search as a statement: $1 to $3 as in ai._search_statement, $4 is the query by '
     'words, $5 and $6 are the weights of meaning and of words, $7 is rrf_k';
 
--- A list of candidates with their ranks; if rows are wanted, the best chunk of each.
-CREATE FUNCTION ai._hybrid_ranked(hits text, ordering text, group_by text) RETURNS text
+-- A list of candidates with their ranks; if rows are wanted, the best chunk of each. A list that
+-- does not count is empty, and not made.
+CREATE FUNCTION ai._hybrid_ranked(hits text, ordering text, group_by text, weight text)
+    RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -38,12 +40,13 @@ BEGIN
         hits := format('SELECT DISTINCT ON (%1$s) * FROM (%2$s) c ORDER BY %1$s, %3$s', group_by,
                        hits, ordering);
     END IF;
-    RETURN format('SELECT *, (row_number() OVER (ORDER BY %s))::int4 AS rank FROM (%s) c',
-                  ordering, hits);
+    RETURN format('SELECT *, (row_number() OVER (ORDER BY %s))::int4 AS rank FROM (%s) c '
+                  'WHERE %s > 0', ordering, hits, weight);
 END
 $$;
-COMMENT ON FUNCTION ai._hybrid_ranked(text, text, text) IS
-    'a query that ranks the hits of another one, in an order, one for each group';
+COMMENT ON FUNCTION ai._hybrid_ranked(text, text, text, text) IS
+    'a query that ranks the hits of another one, in an order, one for each group, if its weight '
+    'is greater than 0';
 
 -- Short texts often fit the words equally well: the nearer one is better then.
 CREATE FUNCTION ai._hybrid_text_hits(part ai._search_parts, words text) RETURNS text
@@ -99,8 +102,9 @@ DECLARE
     result ai._hybrid_statement;
 BEGIN
     result.statement := ai._hybrid_fused(part,
-        ai._hybrid_ranked(ai._search_candidates(part, grouped), 'distance', group_by),
-        ai._hybrid_ranked(ai._hybrid_text_hits(part, words), 'relevance DESC, distance', group_by),
+        ai._hybrid_ranked(ai._search_candidates(part, grouped), 'distance', group_by, '$5'),
+        ai._hybrid_ranked(ai._hybrid_text_hits(part, words), 'relevance DESC, distance', group_by,
+                          '$6'),
         CASE WHEN v.target IS NOT NULL AND NOT grouped THEN 'v.embedding_uuid = t.embedding_uuid'
         ELSE (SELECT string_agg(format('v.%1$s %2$s t.%1$s', k.name, k.equals), ' AND ')
               FROM unnest(part.key_names, part.key_equals) AS k (name, equals)) END);

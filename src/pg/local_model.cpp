@@ -35,6 +35,13 @@ std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name) {
 
 std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name, std::int64_t dimensions) {
   auto opened = OpenLocalModel(name);
+  if (opened->name() != name) {
+    throw ai::Error(ErrorCode::kInvalidParameter,
+                    "the embedded model is \"" + std::string(opened->name()) + "\", not \"" +
+                        std::string(name) + "\"",
+                    "Vectors of two models cannot be compared.",
+                    "Name the model of ai.model_path in the configuration, or reset that setting.");
+  }
   if (dimensions != 0 && static_cast<std::size_t>(dimensions) != opened->dimensions()) {
     throw ai::Error(ErrorCode::kInvalidParameter,
                     "model \"" + std::string(opened->name()) + "\" has " +

@@ -16,7 +16,8 @@ inline constexpr const char* kDefaultLocalModel = "all-MiniLM-L6-v2";
 /// to get it.
 std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name);
 
-/// The same, with an error if its vectors have other dimensions than a configuration says.
+/// The same, with an error if it is another one than a configuration names, or if its vectors have
+/// other dimensions.
 std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name, std::int64_t dimensions);
 
 }  // namespace ai::pg

@@ -120,17 +120,21 @@ SELECT g, 0, 'word' || g % 100 || ' and word' || g % 30, format('[%s,%s,1]', g, 
 SELECT ai.enable_hybrid_search('many', 'simple');
 CREATE INDEX many_hnsw ON many_embedding_store USING hnsw (embedding vector_cosine_ops);
 VACUUM ANALYZE many, many_embedding_store;
-DO $$
+CREATE PROCEDURE explain(vector_weight float8, text_weight float8) LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
     PERFORM '[1]'::vector;
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(replace(replace(replace(replace(replace(replace(
         (ai.hybrid_search_plan('many')).statement, '$1', quote_literal('[1,1,1]') || '::public.vector'), '$2', '40'), '$3', '10'),
-        '$4', quote_literal('word5') || '::tsquery'), '$5', '1.0::float8'), '$6', '1.0::float8'), '$7', '60') LOOP
+        '$4', quote_literal('word5') || '::tsquery'), '$5', vector_weight || '::float8'), '$6', text_weight || '::float8'), '$7', '60') LOOP
         CONTINUE WHEN line !~ 'Scan (using|on) many_';
-        RAISE NOTICE '%', regexp_replace(line, '^[ >-]*', '');
+        RAISE NOTICE '%', regexp_replace(line, '^[ >-]*|_[0-9]+$', '', 'g');
     END LOOP;
 END $$;
+CALL explain(1, 1);
+-- A list without weight is not made.
+CALL explain(1, 0);
+CALL explain(0, 1);
 SET hnsw.ef_search = 4;
 SET hnsw.max_scan_tuples = 1;
 SELECT count(*) AS hits, count(h.vector_rank) > 0 AS by_vector, count(h.text_rank) > 0 AS by_words
@@ -138,6 +142,14 @@ FROM ai.hybrid_search('many', 'word5', query_vector => '[1,1,1]') h;
 SELECT count(*), min((h.key ->> 'id')::int) FROM ai.hybrid_search('many', 'word5', 20, query_vector => '[1,1,1]', filter => '{"id": {">": 2985}}') h;
 SHOW hnsw.ef_search;
 SHOW hnsw.iterative_scan;
+-- Rows that are gone hide none that are there, whichever list they are in.
+BEGIN;
+DELETE FROM many WHERE id BETWEEN 3 AND 2990;
+SELECT count(*), bool_and((h.key ->> 'id')::int NOT BETWEEN 3 AND 2990) AS there
+FROM ai.hybrid_search('many', 'word5', query_vector => '[2900,1,1]') h;
+DROP INDEX many_hnsw;
+SELECT count(*) FROM ai.hybrid_search('many', 'word5', query_vector => '[2900,1,1]') h;
+ROLLBACK;
 RESET hnsw.ef_search;
 RESET hnsw.max_scan_tuples;
 

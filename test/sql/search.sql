@@ -204,6 +204,28 @@ SELECT ai.create_vectorizer('search.parted', name => 'parted', loading => ai.loa
 INSERT INTO parted VALUES (1, 'eu', 'body');
 INSERT INTO parted_embedding_store (id, region, chunk_seq, chunk, embedding) VALUES (1, 'eu', 0, 'body', '[1,0]');
 SELECT key FROM ai.search('parted', '[1,0]'::vector, filter => '{"region": "eu"}');
+-- With embeddings in a column of the source, the indexes are those of the partitions.
+CREATE TABLE pieces (id int PRIMARY KEY, body text, emb vector(3)) PARTITION BY RANGE (id);
+CREATE TABLE pieces_low PARTITION OF pieces FOR VALUES FROM (0) TO (1000);
+CREATE TABLE pieces_high PARTITION OF pieces FOR VALUES FROM (1000) TO (2001);
+SELECT ai.create_vectorizer('search.pieces', name => 'pieces', loading => ai.loading_column('body'), chunking => ai.chunking_none(),
+    embedding => ai.embedding_openai('m', 3), destination => ai.destination_column('emb'), enqueue_existing => false);
+INSERT INTO pieces SELECT g, 'body ' || g, format('[%s,%s,1]', g, g % 7)::vector FROM generate_series(1, 2000) g;
+SELECT approximate FROM ai.search_plan('pieces');
+CREATE INDEX pieces_low_hnsw ON pieces_low USING hnsw (emb vector_cosine_ops);
+CREATE INDEX pieces_high_hnsw ON pieces_high USING hnsw (emb vector_cosine_ops);
+ANALYZE pieces;
+SELECT * FROM plan_of('pieces', '[1,1,1]');
+SELECT key FROM ai.search('pieces', '[1,1,1]'::vector, 1);
+
+-- A target that became one of halfvec, for half the room.
+DROP VIEW many_embedding;
+DROP INDEX many_hnsw;
+ALTER TABLE many_embedding_store ALTER COLUMN embedding TYPE halfvec(3);
+CREATE INDEX many_half ON many_embedding_store USING hnsw (embedding halfvec_cosine_ops);
+ANALYZE many_embedding_store;
+SELECT * FROM plan_of('many', '[1,1,1]');
+SELECT key, chunk FROM ai.search('many', '[1,1,1]'::vector, 1);
 
 -- Renamed columns and tables are followed; what was dropped is told.
 ALTER TABLE doc RENAME COLUMN "Id" TO number;

@@ -112,6 +112,8 @@ SKIP:
 
 my ($code, $out, $err) = $node->psql('postgres', "SET ai.model_path = '$tiny'; SELECT ai.embed(ai.embedding_local('tiny', 64), 'text')");
 like($err, qr/ERROR:  model "tiny" has 32 dimensions, not 64/, 'the dimensions of a configuration must be those of the model');
+($code, $out, $err) = $node->psql('postgres', "SET ai.model_path = '$tiny'; SELECT ai.embed(ai.embedding_local('other', 32), 'text')");
+like($err, qr/ERROR:  the embedded model is "tiny", not "other"\nDETAIL:  .*\nHINT:  Name the model of ai\.model_path/, 'and so must its name');
 
 # -- a vectorizer: the model comes after the rows
 

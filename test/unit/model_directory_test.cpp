@@ -259,6 +259,18 @@ TEST_CASE("a directory that is no BERT-style model is refused", "[model]") {
                 "File \"config.json\" cannot be read: No such file or directory."});
 }
 
+TEST_CASE("a model that goes on after the pooling is refused", "[model]") {
+  const TinyDirectory directory;
+  const std::string modules = R"([{"type": "sentence_transformers.models.Transformer"},
+                                  {"type": "sentence_transformers.models.Pooling"})";
+  directory.Write("modules.json", modules + R"(, {"type": "a.Normalize"}])");
+  CHECK_NOTHROW(Model::Open(directory.path()));
+  directory.Write("modules.json", modules + R"(, {"type": "a.Dense"}])");
+  CHECK(directory.Problem() ==
+        Problem{ErrorCode::kNotSupported,
+                "File \"modules.json\": a module of type \"a.Dense\" is not supported."});
+}
+
 TEST_CASE("a tokenizer of another kind is refused", "[model]") {
   const TinyDirectory directory;
   directory.Write("tokenizer.json", TokenizerJson("Unigram"));

@@ -15,7 +15,7 @@ constexpr std::size_t kGroupRows = 256;
 /// Of a block: small enough for its intermediate values to stay in the cache.
 constexpr std::size_t kBlockRows = 72;
 /// The rows of tiles in all variants divide this.
-constexpr std::size_t kRowStep = 6;
+constexpr std::size_t kRowStep = 12;
 constexpr double kStepMilliseconds = 15;
 
 void GrowTo(std::vector<float>& buffer, std::size_t size) {

@@ -9,7 +9,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-constexpr const Kernels* kKnown[] = {&kPlainKernels, &kAvx2Kernels};
+constexpr const Kernels* kKnown[] = {&kPlainKernels, &kAvx2Kernels, &kAvx512Kernels};
 
 bool HasAvx2() {
   unsigned a = 0;
@@ -22,7 +22,10 @@ bool HasAvx2() {
 }
 
 std::size_t CountRunnable() {
-  return HasAvx2() ? 2 : 1;
+  if (!HasAvx2()) {
+    return 1;
+  }
+  return __builtin_cpu_supports("avx512f") ? 3 : 2;
 }
 
 #else

@@ -66,7 +66,8 @@ struct Kernels {
   void (*add_halves)(const std::uint16_t* halves, std::size_t width, float* out);
 };
 
-inline constexpr std::size_t kAttentionRows = 6;
+/// Those of the largest tile.
+inline constexpr std::size_t kAttentionRows = 12;
 
 constexpr std::size_t RoundToPanel(std::size_t count) {
   return (count + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
@@ -84,6 +85,7 @@ const Kernels& BestKernels();
 extern const Kernels kPlainKernels;
 #if defined(__x86_64__)
 extern const Kernels kAvx2Kernels;
+extern const Kernels kAvx512Kernels;
 #endif
 
 }  // namespace ai::model

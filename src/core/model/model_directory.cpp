@@ -152,6 +152,18 @@ void ReadPrefixes(const std::string& text, ModelSource& source) {
   }
 }
 
+/// A model that goes on after the pooling, such as with a dense layer, would give other vectors.
+void CheckModules(const std::string& text, ModelSource& /*source*/) {
+  const json::Document document = json::Document::Parse(text);
+  for (const json::Value module : document.root().items()) {
+    const std::string_view type = module.GetString("type");
+    const std::string_view name = type.substr(type.rfind('.') + 1);
+    if (name != "Transformer" && name != "Pooling" && name != "Normalize") {
+      Unsupported("a module of type \"" + std::string(type) + "\"");
+    }
+  }
+}
+
 void ReadTokenizer(const Directory& directory, ModelSource& source) {
   TokenizerSource tokenizer;
   if (const auto json = directory.Find("tokenizer.json")) {
@@ -194,6 +206,7 @@ std::string PackDirectory(const std::string& directory_path, const DirectoryPack
     ReadLongest(text, source);
     ReadPrefixes(text, source);
   });
+  ReadOptional(directory, "modules.json", CheckModules, source);
   ReadOptional(directory, "1_Pooling/config.json", ReadPooling, source);
   ReadOptional(directory, "sentence_bert_config.json", ReadLongest, source);
   ReadOptional(directory, "config_sentence_transformers.json", ReadPrefixes, source);

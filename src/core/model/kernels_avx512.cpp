@@ -1,0 +1,59 @@
+// The kernels for x86-64 with AVX-512: servers since 2017 (Intel) or 2022 (AMD). Its foundation is
+// all that is used.
+//
+// INVARIANT: as in kernels_avx2.cpp, nothing between the pragmas may use an inline function of a
+// header.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/model/kernels.hpp"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx2,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx2,fma,f16c")
+#endif
+
+namespace ai::model {
+namespace {
+
+constexpr std::size_t kLanes = 16;
+/// A panel is one register, so 12 sums are enough for two units of four cycles each; the inputs are
+/// spread while they are loaded.
+constexpr std::size_t kTileRows = 12;
+/// The processor widens while it loads.
+constexpr bool kWidenPanels = false;
+
+#include "core/model/kernel_vectors.inc"
+
+Floats MultiplyAdd(Floats a, Floats b, Floats sum) {
+  return _mm512_fmadd_ps(a, b, sum);
+}
+
+/// With a mask that takes all: for the form without one, GCC 12 warns of what its own header does.
+Floats LoadHalves(const std::uint16_t* from) {
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+
+#include "core/model/kernel_math.inc"
+// Uses the ones above.
+#include "core/model/kernel_bodies.inc"
+
+}  // namespace
+
+const Kernels kAvx512Kernels = {"avx512", 4e7, Multiply, Attend, Normalize, AddHalves};
+
+}  // namespace ai::model
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif
