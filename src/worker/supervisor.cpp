@@ -226,7 +226,8 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   if (process.empty()) {
     return false;
   }
-  std::vector<Reclaimed> reclaimed = ReclaimRows(LiveProcesses(process), "{" + process + "}");
+  std::vector<Reclaimed> reclaimed =
+      housekeeping_.ReclaimRows(LiveProcesses(process), "{" + process + "}");
   if (!reclaimed.empty()) {
     slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);

