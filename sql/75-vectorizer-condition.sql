@@ -63,15 +63,16 @@ CREATE FUNCTION ai._worker_summary(OUT coordinator boolean, OUT healthy bigint, 
                          AND ai._pause_left(w.component, NULL) IS NOT NULL),
         count(*) FILTER (WHERE w.is_worker AND w.status = 'crashed'),
         count(*) FILTER (WHERE w.is_worker AND w.status = 'failed')
-    FROM (SELECT x.*, x.component <> 'coordinator' AS is_worker, x.last_seen > clock_timestamp()
+    FROM (SELECT x.*, x.component <> 'coordinator' AND ai._is_supervised(x.component) AS is_worker,
+              x.last_seen > clock_timestamp()
               - coalesce(current_setting('ai.worker_timeout', true), '30s')::interval AS is_seen
           FROM ai.worker x) w
     $$;
 COMMENT ON FUNCTION ai._worker_summary() IS
-    'whether a coordinator runs, and how many workers are healthy, at rest among those, crashed, '
-    'failed';
+    'whether a coordinator runs, and how many of the server''s own workers are healthy, at rest among '
+    'those, crashed, failed';
 
--- Workers that run outside of the server count. A standby has the workers of its primary.
+-- Workers that run outside of the server take no rows. A standby has the workers of its primary.
 CREATE FUNCTION ai._workers_absent() RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp

@@ -38,8 +38,9 @@ CREATE VIEW ai.metrics_workers AS
     SELECT current_database()::text AS database, s.status, count(w.component) AS in_status
     FROM unnest('{starting,healthy,stopping,crashed,failed}'::text[]) AS s (status)
     LEFT JOIN ai.worker w ON w.status = s.status AND w.component <> 'coordinator'
+        AND ai._is_supervised(w.component)
     GROUP BY s.status;
-COMMENT ON VIEW ai.metrics_workers IS 'metrics of all workers together';
+COMMENT ON VIEW ai.metrics_workers IS 'metrics of all workers of the server together';
 COMMENT ON COLUMN ai.metrics_workers.in_status IS 'number of workers in each state';
 
 -- Crashes are counted by the restarts that follow them. What the details of a worker outside say is
@@ -142,5 +143,8 @@ COMMENT ON VIEW ai.metrics_provider_requests IS 'metrics of the requests to each
 COMMENT ON COLUMN ai.metrics_provider_requests.total IS
     'requests by outcome, since the start of the server';
 
+-- What the views are made from has no more in it than they show.
+GRANT SELECT ON ai.usage, ai.provider, ai.vectorizer_worker_process, ai.vectorizer_worker_progress
+    TO pg_monitor;
 GRANT SELECT ON ai.metrics_database, ai.metrics_workers, ai.metrics_worker, ai.metrics_vectorizer,
     ai.metrics_usage, ai.metrics_provider, ai.metrics_provider_requests TO pg_monitor;

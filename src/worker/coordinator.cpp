@@ -25,7 +25,8 @@ constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping 
 
 class Coordinator final {
  public:
-  explicit Coordinator(DatabaseSlot& slot) : slot_(slot), supervisor_(slot), indexes_(slot) {}
+  explicit Coordinator(DatabaseSlot& slot)
+      : slot_(slot), supervisor_(slot, housekeeping_), indexes_(slot) {}
   void Run();
 
  private:
@@ -42,6 +43,7 @@ class Coordinator final {
   SteadyTime next_turn_;
   SteadyTime next_housekeeping_;  // the first is at once
   Oid extension_ = InvalidOid;
+  Housekeeping housekeeping_;
   Supervisor supervisor_;
   bool supervising_ = false;
   IndexKeeper indexes_;
@@ -106,12 +108,12 @@ void Coordinator::KeepHouse() {
   next_housekeeping_ = now_ + kHousekeepingInterval;
   const std::string live = supervisor_.LiveProcesses();
   ShowActivity("giving back the rows of workers that are gone");
-  if (!ReclaimRows(live, "{}").empty()) {
+  if (!housekeeping_.ReclaimRows(live, "{}").empty()) {
     slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);
   }
   ShowActivity("removing old history");
-  PruneHistory(live);
+  housekeeping_.PruneHistory(live);
 }
 
 /// False when there is nothing left to look after.

@@ -1,5 +1,5 @@
 // The table ai.worker, as processes write and read it. Each function is a short transaction of its
-// own; what it may do is decided by the table (sql/70-worker.sql), not here.
+// own; what it may do is decided by the table (sql/70-worker-guard.sql), not here.
 #pragma once
 
 #include <optional>

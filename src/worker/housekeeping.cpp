@@ -6,7 +6,6 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/job_waiters.hpp"
-#include "worker/process.hpp"
 
 namespace ai::worker {
 
@@ -17,14 +16,29 @@ constexpr std::chrono::seconds kPruneAtMost{2};  // in one go; the rest comes ne
 
 /// What a step throws is logged. An interrupt is not an error, and is seen by the process's loop.
 template <typename Fn>
-void Survive(const char* what, Fn&& step) {
+bool Survive(RecurringError& trouble, Fn&& step) {
   try {
     step();
+    return true;
   } catch (const std::exception& error) {
-    if (!EndRequested()) {
-      LogError(what, error);
-    }
+    trouble.Failed(error);
+    return false;
   }
+}
+
+/// The same for what is done time and again as a whole.
+template <typename Fn>
+void Keep(RecurringError& trouble, Fn&& step) {
+  if (Survive(trouble, step)) {
+    trouble.WentWell();
+  }
+}
+
+/// The same for what is done when something has happened.
+template <typename Fn>
+void SurviveOnce(const char* what, Fn&& step) {
+  RecurringError trouble(what);
+  Survive(trouble, step);
 }
 
 std::vector<std::int32_t> ListVectorizers() {
@@ -52,8 +66,8 @@ Reclaimed LogReclaimed(const pg::Rows& rows, std::uint64_t row, std::int32_t id)
   return {id, name, owner};
 }
 
-void ReclaimRows(std::int32_t vectorizer, const std::string& live, const std::string& dead,
-                 std::vector<Reclaimed>& all) {
+void ReclaimRowsOf(std::int32_t vectorizer, const std::string& live, const std::string& dead,
+                   std::vector<Reclaimed>& all) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {
         {INT4OID, Int32GetDatum(vectorizer)},
@@ -109,7 +123,7 @@ std::int64_t PruneJobs() {
 
 void BlameJobs() {
   std::int64_t set_aside = 0;
-  Survive("note that embedding jobs ended a worker", [&] {
+  SurviveOnce("note that embedding jobs ended a worker", [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.restart_limit)},
                                         {INT4OID, Int32GetDatum(pg::settings.restart_window)}};
@@ -134,7 +148,7 @@ void BlameJobs() {
 
 void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
   bool paused = false;
-  Survive("note that the rows of a vectorizer ended a worker", [&] {
+  SurviveOnce("note that the rows of a vectorizer ended a worker", [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {
           {INT4OID, Int32GetDatum(reclaimed.vectorizer)},
@@ -161,16 +175,18 @@ void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
 
 }  // namespace
 
-std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead) {
+std::vector<Reclaimed> Housekeeping::ReclaimRows(const std::string& live, const std::string& dead) {
   std::vector<Reclaimed> all;
-  Survive("look for rows of worker processes that are gone", [&] {
+  bool all_well = true;
+  const bool listed = Survive(rows_, [&] {
     for (const std::int32_t vectorizer : ListVectorizers()) {
-      Survive("give back the rows of worker processes that are gone",
-              [&] { ReclaimRows(vectorizer, live, dead, all); });
+      all_well = Survive(rows_, [&] { ReclaimRowsOf(vectorizer, live, dead, all); }) && all_well;
     }
   });
-  Survive("give back the jobs of worker processes that are gone",
-          [&] { ReclaimJobs(live, dead, all); });
+  if (listed && all_well) {
+    rows_.WentWell();
+  }
+  Keep(jobs_, [&] { ReclaimJobs(live, dead, all); });
   return all;
 }
 
@@ -182,19 +198,19 @@ void Blame(const Reclaimed& reclaimed, const std::string& component) {
   }
 }
 
-void PruneHistory(const std::string& live) {
-  Survive("remove old rows about worker processes", [&] {
+void Housekeeping::PruneHistory(const std::string& live) {
+  Keep(old_processes_, [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(live)}};
       spi.Execute("SELECT ai._worker_prune($1::uuid[])", arguments);
     });
   });
-  Survive("remove old errors of vectorizers", [&] {
+  Keep(old_errors_, [] {
     WithExtension([](pg::Spi& spi) {
       spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune(), ai._prune_samples()");
     });
   });
-  Survive("remove old embedding jobs", [] {
+  Keep(old_jobs_, [] {
     const SystemClock clock;
     const SteadyTime start = clock.Now();
     while (pg::settings.job_retention >= 0 && PruneJobs() == kJobsPrunedAtOnce &&

@@ -1,11 +1,13 @@
 // What a coordinator does for the tables of its database: gives back the rows of workers that are
 // gone, and keeps histories short. Each step is a short transaction of its own, and one that fails
-// is logged and does not stop the others.
+// is logged, once if it fails again and again, and does not stop the others.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "worker/process.hpp"
 
 namespace ai::worker {
 
@@ -16,16 +18,26 @@ struct Reclaimed {
   std::string process;      // its id
 };
 
-/// Gives back the rows and jobs of all processes but the live ones; dead are those that have just
-/// died by themselves. Both are ids of worker processes, as the text of a uuid[].
-std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
-
 /// Charges the death of a worker's process to what it had. A vectorizer that causes too many is
 /// paused, jobs that may are set aside for as long; both is logged.
 void Blame(const Reclaimed& reclaimed, const std::string& component);
 
-/// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
-/// each time.
-void PruneHistory(const std::string& live);
+class Housekeeping final {
+ public:
+  /// Gives back the rows and jobs of all processes but the live ones; dead are those that have just
+  /// died by themselves. Both are ids of worker processes, as the text of a uuid[].
+  std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
+
+  /// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
+  /// each time.
+  void PruneHistory(const std::string& live);
+
+ private:
+  RecurringError rows_{"give back the rows of worker processes that are gone"};
+  RecurringError jobs_{"give back the jobs of worker processes that are gone"};
+  RecurringError old_processes_{"remove old rows about worker processes"};
+  RecurringError old_errors_{"remove old errors of vectorizers"};
+  RecurringError old_jobs_{"remove old embedding jobs"};
+};
 
 }  // namespace ai::worker

@@ -1,4 +1,5 @@
-// How the supervisors of processes, coordinator and launcher, look at their vital signs.
+// How processes show that they live, and how their supervisors, coordinator and launcher, look at
+// that.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,13 @@ namespace ai::worker {
 inline policy::Patience CurrentPatience() {
   return {std::chrono::milliseconds(pg::settings.worker_timeout),
           std::chrono::milliseconds(pg::settings.job_lock_timeout)};
+}
+
+/// How often a process says that it lives: often enough to be believed, whatever is set.
+inline std::chrono::milliseconds HeartbeatInterval() {
+  const policy::Patience patience = CurrentPatience();
+  return std::min({std::chrono::milliseconds(pg::settings.heartbeat_interval), patience.timeout / 2,
+                   patience.stall / 2});
 }
 
 /// How often that is looked at.

@@ -48,13 +48,13 @@ void Supervisor::Begin() {
   for (const WorkerRecord& record : ReadWorkers()) {
     if (record.component == kCoordinator) {
       mine = record;
-      was_there = true;
+      was_there = record.status != "stopping";
     } else if (record.number >= 0 && record.number < kMaxWorkers) {
       TakeOver(record);
     }
   }
   if (was_there) {
-    // One that ends in order takes its row with it: the last one did not.
+    // One that ends in order takes its row with it, or says so at least: the last one did not.
     mine.crashes.Add(clock_.WallNow());
     mine.crashes.Trim(clock_.WallNow(), milliseconds(pg::settings.restart_window));
     MarkCrashed(kCoordinator, {"it ended unexpectedly, or the server did", mine.crashes});
@@ -76,8 +76,8 @@ void Supervisor::TakeOver(const WorkerRecord& record) {
     ward.condemned_at = now_;
   } else if (ward.failed) {
     LogFailed(record.component);
-  } else if (!ward.crashed && record.status != "starting") {
-    // One that had not come to work yet may have ended in order, without a word.
+  } else if (record.status == "healthy") {
+    // One that was stopping has ended in order; so may have one that had not come to work yet.
     MarkCrashed(record.component, {"it ended with the server", ward.crashes});
     ward.crashed = true;
   }
@@ -112,7 +112,7 @@ void Supervisor::BeatIfDue() {
   }
   const CoordinatorBeat beat = BeatAsCoordinator();
   requests_seen_ = requests;
-  next_beat_ = now_ + milliseconds(pg::settings.heartbeat_interval);
+  next_beat_ = now_ + HeartbeatInterval();
   NotLaterThan(next_beat_);
   bool listed = false;
   for (const WorkerRecord& record : beat.workers) {
@@ -226,7 +226,8 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   if (process.empty()) {
     return false;
   }
-  std::vector<Reclaimed> reclaimed = ReclaimRows(LiveProcesses(process), "{" + process + "}");
+  std::vector<Reclaimed> reclaimed =
+      housekeeping_.ReclaimRows(LiveProcesses(process), "{" + process + "}");
   if (!reclaimed.empty()) {
     slot_.deaths.fetch_add(1);
     WakeWorkers(slot_);

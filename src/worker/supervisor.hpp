@@ -17,7 +17,8 @@ namespace ai::worker {
 
 class Supervisor final {
  public:
-  explicit Supervisor(DatabaseSlot& slot) : slot_(slot) {}
+  Supervisor(DatabaseSlot& slot, Housekeeping& housekeeping)
+      : slot_(slot), housekeeping_(housekeeping) {}
 
   /// Takes over what an earlier coordinator left. Before anything else, once it has gone well.
   void Begin();
@@ -66,6 +67,7 @@ class Supervisor final {
   void NotLaterThan(SteadyTime when) { next_turn_ = std::min(next_turn_, when); }
 
   DatabaseSlot& slot_;
+  Housekeeping& housekeeping_;
   SystemClock clock_;
   SteadyTime now_;
   SteadyTime next_turn_;

@@ -11,6 +11,7 @@
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/health.hpp"
+#include "worker/life.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
@@ -33,7 +34,8 @@ struct Registration {
 Registration RegisterProcess() {
   std::string id;
   const Extension extension = WithExtension([&](pg::Spi& spi) {
-    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.heartbeat_interval)}};
+    const auto interval = static_cast<std::int32_t>(HeartbeatInterval().count());
+    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(interval)}};
     id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 * interval '1 millisecond')",
                      arguments)
              .TextAt(0, 0)
@@ -43,6 +45,24 @@ Registration RegisterProcess() {
     }
   });
   return {id, extension.oid};
+}
+
+/// A table that somebody has locked is waited for, until the coordinator loses patience.
+Registration RegisterWhenFree() {
+  constexpr milliseconds kPause{100};
+  const WaitReason locked("getting to work", "AiWorkerStart");
+  while (!EndRequested()) {
+    ShowActivity("getting to work");
+    try {
+      return RegisterProcess();
+    } catch (const pg::Error& error) {
+      if (!pg::MeetsLock(error)) {
+        throw;
+      }
+    }
+    locked.Wait(kPause);
+  }
+  return {};
 }
 
 class Worker final {
@@ -139,7 +159,7 @@ void Worker::BeatIfDue() {
   if (clock_.Now() < next_beat_) {
     return;
   }
-  next_beat_ = clock_.Now() + milliseconds(pg::settings.heartbeat_interval);
+  next_beat_ = clock_.Now() + HeartbeatInterval();
   try {
     SendBeat();
     if (!std::exchange(at_work_, true)) {
@@ -239,8 +259,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
-    ShowActivity("getting to work");
-    registration = RegisterProcess();
+    registration = RegisterWhenFree();
   } catch (...) {
     if (!EndRequested()) {
       throw;

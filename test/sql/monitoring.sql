@@ -43,7 +43,7 @@ BEGIN;
 CREATE FUNCTION pg_temp.workers(statuses text[]) RETURNS void LANGUAGE sql AS $$
     DELETE FROM ai.worker;
     INSERT INTO ai.worker (component, status)
-    SELECT CASE n WHEN 1 THEN 'coordinator' ELSE 'worker:outside:' || n - 2 END, status
+    SELECT CASE n WHEN 1 THEN 'coordinator' ELSE 'worker:vectorizer:' || n - 2 END, status
     FROM unnest(statuses) WITH ORDINALITY AS s (status, n);
 $$;
 SELECT pg_temp.workers('{healthy,starting}');
@@ -56,6 +56,10 @@ SELECT ai.all_workers_healthy(), ai.get_crashed_workers(), ai.get_failed_workers
 UPDATE ai.worker SET last_seen = now() - interval '1 hour' WHERE component = 'coordinator';
 SELECT * FROM complaints WHERE reason ~ 'coordinator';
 UPDATE ai.worker SET last_seen = now() - interval '1 hour';
+SELECT state, reason FROM words;
+-- One that runs elsewhere takes no rows.
+SELECT pg_temp.workers('{healthy}');
+INSERT INTO ai.worker (component, status) VALUES ('worker:outside:0', 'healthy');
 SELECT state, reason FROM words;
 SELECT pg_temp.workers('{healthy,healthy}');
 SELECT * FROM complaints;
@@ -108,7 +112,7 @@ SELECT ai.resume_vectorizer('v');
 SELECT ai.pause_workers();
 SELECT state, reason FROM words;
 SELECT ai.resume_workers();
-SELECT ai.pause_worker('worker:outside:0', '3000-01-01 00:00:00+00');
+SELECT ai.pause_worker('worker:vectorizer:0', '3000-01-01 00:00:00+00');
 SELECT state, reason FROM words;
 SELECT * FROM complaints WHERE reason ~ 'worker';
 SELECT ai.resume_workers();
@@ -195,7 +199,7 @@ CREATE TABLE monitoring.odd (id int PRIMARY KEY, body text);
 SELECT ai.create_vectorizer('monitoring.odd', name => E'q"b\\s\nn', loading => ai.loading_column('body'),
     embedding => ai.embedding_local('m', 3));
 INSERT INTO ai.usage VALUES (1, 'm', '2026-01-01', 1, 20, 3, 4, 5, 6), (1, 'm', '2026-01-02', 1, 20, 3, 4, 5, 6);
-UPDATE ai.worker SET restart_count = 2, details = '{"crashes": "many"}' WHERE component <> 'coordinator';
+INSERT INTO ai.worker (component, status, restart_count, details) VALUES ('worker:outside:0', 'healthy', 2, '{"crashes": "many"}');
 UPDATE ai.worker SET details = jsonb_build_object('crashes', ARRAY[0, extract(epoch FROM now()) - 60])
 WHERE component = 'coordinator';
 CREATE TEMP TABLE lines AS SELECT n, line FROM regexp_split_to_table(ai.metrics(), E'\n') WITH ORDINALITY AS l (line, n);
@@ -223,6 +227,9 @@ SELECT endpoint IS NOT NULL AS seen FROM ai.provider_status;
 SELECT count(*) FROM ai.job_activity;
 SELECT ai.vectorizer_progress('v');
 SELECT count(*) FROM ai.vectorizer_errors;
+SELECT (SELECT count(*) > 0 FROM ai.usage) AS usage, (SELECT count(*) > 0 FROM ai.provider) AS providers,
+    (SELECT count(*) >= 0 FROM ai.vectorizer_worker_process) AS processes, (SELECT count(*) >= 0 FROM ai.vectorizer_worker_progress) AS progress;
+UPDATE ai.provider SET enabled = false;
 SELECT * FROM ai.jobs('v');
 SELECT * FROM ai._vectorizer_q_1;
 SELECT * FROM ai._sample;

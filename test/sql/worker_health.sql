@@ -77,9 +77,25 @@ SELECT pg_temp.try('coordinator', 'worker:vectorizer:0', 'UPDATE ai.worker SET r
     pg_temp.try('api', 'worker:vectorizer:0', 'UPDATE ai.worker SET restart_count = 0, last_restart = NULL WHERE component = %c') AS person_clears,
     pg_temp.try('coordinator', 'worker:vectorizer:0', 'UPDATE ai.worker SET created_at = now() - interval ''1 day'' WHERE component = %c') AS younger,
     pg_temp.try('coordinator', 'worker:vectorizer:0', 'UPDATE ai.worker SET component = ''worker:vectorizer:9'' WHERE component = %c') AS renamed;
+
+-- What a worker says it has is there: the coordinator looks.
+SELECT pg_temp.step('worker:vectorizer:0', 'worker:vectorizer:0', 'starting', 'healthy');
+CREATE TABLE had (id int PRIMARY KEY, body text);
+SELECT ai.create_vectorizer('had', name => 'had', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3)) AS v \gset
+CREATE FUNCTION pg_temp.says(job text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('regress.me', 'worker:vectorizer:0', false);
+    UPDATE ai.worker SET current_job = job WHERE component = 'worker:vectorizer:0';
+    PERFORM set_config('regress.me', 'coordinator', false);
+    PERFORM ai._coordinator_beat(1, '30s');
+    RETURN (SELECT regexp_replace(current_job, '\d+', '<id>') FROM ai.worker WHERE component = 'worker:vectorizer:0');
+END $$;
+SELECT pg_temp.says('vectorizer/' || :v) AS there, pg_temp.says('embedding jobs') AS jobs, pg_temp.says('vectorizer/0') AS dropped,
+    pg_temp.says(NULL) AS nothing;
 ROLLBACK;
 
 -- What somebody sees who writes by hand.
+TRUNCATE ai.worker;
 INSERT INTO ai.worker (component, status) VALUES ('worker:vectorizer:0', 'starting');
 INSERT INTO ai.worker (component, status) VALUES ('worker:vectorizer:0', 'healthy');
 INSERT INTO ai.worker (component, status) VALUES ('worker:outside:0', 'starting');

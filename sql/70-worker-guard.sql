@@ -54,7 +54,7 @@ CREATE FUNCTION ai._worker_transitions(OUT actor text, OUT old_status text, OUT 
         ('starting', 'healthy',  '{worker,outside}'),
         ('starting', 'stopping', '{worker,outside}'),
         ('starting', 'crashed',  '{coordinator}'),
-        ('healthy',  'healthy',  '{worker,outside,operator}'),
+        ('healthy',  'healthy',  '{worker,outside,coordinator,operator}'),
         ('healthy',  'stopping', '{worker,outside}'),
         ('healthy',  'crashed',  '{coordinator}'),
         ('stopping', 'stopping', '{worker,outside,operator}'),
@@ -161,151 +161,19 @@ COMMENT ON FUNCTION ai._worker_guard() IS
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON ai.worker FOR EACH ROW
     EXECUTE FUNCTION ai._worker_guard();
 
--- What the processes do. A function that finds the row in another state than it expects changes
--- nothing and returns false: the process has been given up, and ends.
-
-CREATE FUNCTION ai._worker_register(component text, pid int4, details jsonb) RETURNS boolean
+CREATE FUNCTION ai._worker_guard_all() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    INSERT INTO ai.worker AS w (component, status, pid, details)
-    VALUES (component, 'starting', pid, details)
-    ON CONFLICT ON CONSTRAINT worker_pkey DO UPDATE
-    SET pid = excluded.pid, last_seen = clock_timestamp(), details = w.details || excluded.details
-    WHERE w.status = 'starting';
-    RETURN FOUND;
+    RAISE EXCEPTION 'the table of workers cannot be truncated'
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'ai.restart_workers() restarts all of them.';
 END
 $$;
-COMMENT ON FUNCTION ai._worker_register(text, int4, jsonb) IS
-    'notes the process of a component that is starting';
+COMMENT ON FUNCTION ai._worker_guard_all() IS 'trigger: refuses to take all workers past their guard';
 
-CREATE FUNCTION ai._worker_beat(component text, pid int4, current_job text, details jsonb,
-        worker_id uuid, num_successes_since_last_heartbeat bigint,
-        num_errors_since_last_heartbeat bigint, error_message text) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-BEGIN
-    PERFORM ai._worker_heartbeat(worker_id, num_successes_since_last_heartbeat,
-                                 num_errors_since_last_heartbeat, error_message);
-    UPDATE ai.worker w
-    SET status = 'healthy', last_seen = clock_timestamp(), current_job = _worker_beat.current_job,
-        details = w.details || _worker_beat.details || jsonb_build_object('paused',
-            ai._pause_left(_worker_beat.component, NULL) IS NOT NULL)
-    WHERE w.component = _worker_beat.component AND w.pid = _worker_beat.pid
-      AND w.status IN ('starting', 'healthy');
-    RETURN FOUND;
-END
-$$;
-COMMENT ON FUNCTION ai._worker_beat(text, int4, text, jsonb, uuid, bigint, bigint, text) IS
-    'heartbeat of a worker, here and in ai.vectorizer_worker_process';
+CREATE TRIGGER guard_all BEFORE TRUNCATE ON ai.worker EXECUTE FUNCTION ai._worker_guard_all();
 
-CREATE FUNCTION ai._worker_stopping(component text, pid int4) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    UPDATE ai.worker w SET status = 'stopping', last_seen = clock_timestamp()
-    WHERE w.component = _worker_stopping.component AND w.pid = _worker_stopping.pid
-      AND w.status IN ('starting', 'healthy')
-    $$;
-COMMENT ON FUNCTION ai._worker_stopping(text, int4) IS 'notes that a component ends in order';
-
-CREATE FUNCTION ai._worker_stopped(component text, pid int4) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    DELETE FROM ai.worker w
-    WHERE w.component = _worker_stopped.component AND w.pid = _worker_stopped.pid
-      AND w.status = 'stopping'
-    $$;
-COMMENT ON FUNCTION ai._worker_stopped(text, int4) IS 'removes the row of a component that has ended';
-
--- What the coordinator does.
-
-CREATE FUNCTION ai._worker_crashed(component text, why text, crashes jsonb, process_is_gone boolean,
-        failed boolean) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    UPDATE ai.worker w
-    SET status = 'crashed', current_job = NULL, pid = CASE WHEN NOT process_is_gone THEN w.pid END,
-        details = w.details || jsonb_build_object('error_message', why, 'crashes', crashes)
-    WHERE w.component = _worker_crashed.component AND w.status IN ('starting', 'healthy', 'stopping');
-    UPDATE ai.worker w SET status = 'failed'
-    WHERE w.component = _worker_crashed.component AND w.status = 'crashed' AND failed
-    $$;
-COMMENT ON FUNCTION ai._worker_crashed(text, text, jsonb, boolean, boolean) IS
-    'notes that a component has crashed, and whether it is not to be started again';
-
-CREATE FUNCTION ai._worker_gone(component text) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    UPDATE ai.worker w SET pid = NULL
-    WHERE w.component = _worker_gone.component AND w.status IN ('crashed', 'failed')
-    $$;
-COMMENT ON FUNCTION ai._worker_gone(text) IS
-    'notes that the process of a component that was taken for crashed has ended';
-
--- A row that says healthy or stopping is that of a process that could not remove it.
-CREATE FUNCTION ai._worker_starting(component text, restarted boolean) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    UPDATE ai.worker w SET status = 'crashed'
-    WHERE w.component = _worker_starting.component AND w.status IN ('healthy', 'stopping');
-    INSERT INTO ai.worker AS w (component, status) VALUES (component, 'starting')
-    ON CONFLICT ON CONSTRAINT worker_pkey DO UPDATE
-    SET status = 'starting', pid = NULL, current_job = NULL, last_seen = clock_timestamp(),
-        details = w.details - 'restart', restart_count = w.restart_count + restarted::int4,
-        last_restart = CASE WHEN restarted THEN clock_timestamp() ELSE w.last_restart END
-    $$;
-COMMENT ON FUNCTION ai._worker_starting(text, boolean) IS
-    'notes that a component is being started, after a crash or not';
-
-CREATE FUNCTION ai._worker_forget(component text) RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    UPDATE ai.worker w SET status = 'crashed'
-    WHERE w.component = _worker_forget.component AND w.status IN ('starting', 'healthy', 'stopping');
-    DELETE FROM ai.worker w WHERE w.component = _worker_forget.component
-    $$;
-COMMENT ON FUNCTION ai._worker_forget(text) IS 'removes a component that is not wanted any more';
-
--- The heartbeat of the coordinator, and what it wants to know then: which outside workers are silent,
--- and what the rows of its own workers say, where an operator may have asked for something.
-CREATE FUNCTION ai._coordinator_beat(coordinator_pid int4, worker_timeout interval,
-        OUT component text, OUT status text, OUT details jsonb, OUT is_silent boolean)
-    RETURNS SETOF record
-    LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-BEGIN
-    UPDATE ai.worker w
-    SET status = 'healthy', last_seen = clock_timestamp(), pid = coordinator_pid,
-        details = w.details || '{"queue_type": "coordinator"}'::jsonb
-    WHERE w.component = 'coordinator' AND w.status IN ('starting', 'healthy');
-    PERFORM ai._take_samples(current_setting('ai.heartbeat_interval')::interval);
-    RETURN QUERY
-    UPDATE ai.worker w
-    SET status = 'crashed', current_job = NULL,
-        details = w.details || jsonb_build_object('error_message', 'no heartbeat')
-    WHERE NOT ai._is_supervised(w.component) AND w.status IN ('starting', 'healthy', 'stopping')
-      AND w.last_seen < clock_timestamp() - worker_timeout
-    RETURNING w.component, w.status, w.details, true;
-    RETURN QUERY
-    SELECT w.component, w.status, w.details, false FROM ai.worker w
-    WHERE ai._is_supervised(w.component);
-END
-$$;
-COMMENT ON FUNCTION ai._coordinator_beat(int4, interval) IS
-    'heartbeat of the coordinator: returns outside workers that are silent, and the server''s own';
-
-REVOKE ALL ON FUNCTION ai._worker_register(text, int4, jsonb),
-    ai._worker_beat(text, int4, text, jsonb, uuid, bigint, bigint, text),
-    ai._worker_stopping(text, int4), ai._worker_stopped(text, int4),
-    ai._worker_crashed(text, text, jsonb, boolean, boolean), ai._worker_gone(text),
-    ai._worker_starting(text, boolean), ai._worker_forget(text),
-    ai._coordinator_beat(int4, interval), ai._worker_guard(), ai._worker_actors(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ai._worker_guard(), ai._worker_guard_all(), ai._worker_actors(text)
+FROM PUBLIC;
