@@ -33,11 +33,13 @@ CREATE FUNCTION ai._first_job_id(at timestamptz) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0')
+    SELECT (lpad(to_hex(floor(extract(epoch FROM t.at) * 1000)::bigint), 12, '0')
             || '00000000000000000000')::uuid
+    FROM least(greatest(_first_job_id.at, 'epoch'), '9999-01-01') AS t (at)
     $$;
 COMMENT ON FUNCTION ai._first_job_id(timestamptz) IS
-    'uuid that comes before those of all jobs that were made from a time on';
+    'uuid that comes before those of all jobs that were made from a time on; times before 1970 and after '
+    '9998, which no job can have, are as good as these';
 
 -- The primary key is in the order of time, too: so there is no index on created_at, which would cost
 -- each change of a job.
