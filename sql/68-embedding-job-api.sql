@@ -92,7 +92,8 @@ BEGIN
     LEFT JOIN LATERAL (
         SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
         FROM ai.embedding_jobs j
-        WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
+        WHERE ai._job_key(j.text_hash, j.config_key, j.created_by) = ai._job_key(t.hash, key, caller)
+          AND j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
           AND j.status = 'completed'
         ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
     RETURNING CASE WHEN n.status = 'completed' AND n.notify_channel IS NOT NULL
