@@ -33,11 +33,22 @@ CREATE FUNCTION ai._first_job_id(at timestamptz) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0')
+    SELECT (lpad(to_hex(floor(extract(epoch FROM t.at) * 1000)::bigint), 12, '0')
             || '00000000000000000000')::uuid
+    FROM least(greatest(_first_job_id.at, 'epoch'), '9999-01-01') AS t (at)
     $$;
 COMMENT ON FUNCTION ai._first_job_id(timestamptz) IS
-    'uuid that comes before those of all jobs that were made from a time on';
+    'uuid that comes before those of all jobs that were made from a time on; times before 1970 and after '
+    '9998, which no job can have, are as good as these';
+
+-- An expression without settings of its own, so that it becomes part of the statement that calls it;
+-- its names are looked up here and now.
+CREATE FUNCTION ai._job_key(text_hash text, config_key uuid, created_by oid) RETURNS int8
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN pg_catalog.hashtextextended(text_hash,
+        pg_catalog.uuid_hash_extended(config_key, created_by::pg_catalog.int8));
+COMMENT ON FUNCTION ai._job_key(text, uuid, oid) IS
+    'number by which equal texts of a role with one configuration are found; others may have it too';
 
 -- The primary key is in the order of time, too: so there is no index on created_at, which would cost
 -- each change of a job.
@@ -105,10 +116,12 @@ CREATE INDEX embedding_jobs_pending ON ai.embedding_jobs
 CREATE INDEX embedding_jobs_retrying ON ai.embedding_jobs
     (created_by, config_key, crashes, retry_at) WHERE status = 'retrying';
 -- What workers have, and the same text that one has; then the same text that is done, the newest first.
+-- By a number, not by hash, configuration and role: every job goes through both, and keys of 80 bytes
+-- in no order cost more than all else that is written of it.
 CREATE INDEX embedding_jobs_processing ON ai.embedding_jobs
-    (text_hash) WHERE status = 'processing';
+    (ai._job_key(text_hash, config_key, created_by)) WHERE status = 'processing';
 CREATE INDEX embedding_jobs_completed ON ai.embedding_jobs
-    (text_hash, config_key, created_by, embedded_at DESC) WHERE status = 'completed';
+    (ai._job_key(text_hash, config_key, created_by), embedded_at DESC) WHERE status = 'completed';
 -- What is removed in time.
 CREATE INDEX embedding_jobs_ended ON ai.embedding_jobs
     (completed_at) WHERE status IN ('completed', 'cancelled');

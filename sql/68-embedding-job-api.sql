@@ -92,7 +92,8 @@ BEGIN
     LEFT JOIN LATERAL (
         SELECT j.id, j.embedding_vector, j.embedding_dimensions, j.embedded_at
         FROM ai.embedding_jobs j
-        WHERE j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
+        WHERE ai._job_key(j.text_hash, j.config_key, j.created_by) = ai._job_key(t.hash, key, caller)
+          AND j.created_by = caller AND j.config_key = key AND j.text_hash = t.hash
           AND j.status = 'completed'
         ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
     RETURNING CASE WHEN n.status = 'completed' AND n.notify_channel IS NOT NULL
@@ -141,21 +142,23 @@ CREATE FUNCTION ai.embedding_job(id uuid) RETURNS SETOF ai.embedding_jobs
 COMMENT ON FUNCTION ai.embedding_job(uuid) IS
     'the job of an id; no row if there is none that the caller may see';
 
+-- One condition on the id, whatever is given: so a page far down the list is as near as the first.
 CREATE FUNCTION ai.list_embedding_jobs(status ai.job_status DEFAULT NULL,
         priority ai.job_priority DEFAULT NULL, max_rows int4 DEFAULT 100,
-        before timestamptz DEFAULT NULL) RETURNS SETOF ai.embedding_jobs
+        before timestamptz DEFAULT NULL, before_id uuid DEFAULT NULL) RETURNS SETOF ai.embedding_jobs
     LANGUAGE sql STABLE ROWS 100
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai.embedding_jobs j
     WHERE (list_embedding_jobs.status IS NULL OR j.status = list_embedding_jobs.status)
       AND (list_embedding_jobs.priority IS NULL OR j.priority = list_embedding_jobs.priority)
-      AND (before IS NULL OR j.id < ai._first_job_id(before))
+      AND j.id < least(before_id, ai._first_job_id(before), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY j.id DESC
     LIMIT max_rows
     $$;
-COMMENT ON FUNCTION ai.list_embedding_jobs(ai.job_status, ai.job_priority, int4, timestamptz) IS
-    'jobs that the caller may see, the newest first: of a status, of a priority, older than a time';
+COMMENT ON FUNCTION ai.list_embedding_jobs(ai.job_status, ai.job_priority, int4, timestamptz, uuid) IS
+    'jobs that the caller may see, the newest first: of a status, of a priority, made before a time, '
+    'made before another job (the last one of the page before)';
 
 -- Locked until the end of the transaction. Workers pass over jobs that are locked, so that neither
 -- waits for the other for longer than a statement.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
@@ -74,7 +75,7 @@ JobSource::JobSource(const JobGroup& group, std::string_view config, JobStatemen
 }
 
 Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
-  std::vector<Uuid> answered;
+  Claimed claimed;
   WorkTransaction transaction;
   {
     pg::Spi spi;
@@ -101,11 +102,12 @@ Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) 
       lane.changes = lane.changes || due.count() > 0;
     }
     if (wanted != Wanted::kSuspects && lane.changes) {
-      WatchForLocks([&] { answered = Claim(lane, spi, lease, most); });
+      WatchForLocks([&] { claimed = Claim(lane, spi, lease, most); });
     }
   }
   transaction.Commit();
-  WakeJobWaiters(answered);
+  reads_ = std::move(claimed.reads);
+  WakeJobWaiters(claimed.answered);
   return {};
 }
 
@@ -126,28 +128,31 @@ void JobSource::TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease) {
   }
 }
 
-/// Returns those that were completed at once, because their text has a vector already.
-std::vector<Uuid> JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
+JobSource::Claimed JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
   pg::Statement& claim = MindLocks() ? statements_.claim_unlocked : statements_.claim;
   const pg::Rows rows =
       claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most),
                           lease, pg::TextDatum(LibraryVersion()), OldestReused()});
-  std::vector<Uuid> answered;
+  Claimed claimed;
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
-    if (DatumGetBool(*rows.At(i, 2))) {
-      answered.push_back(UuidAt(*rows.At(i, 1)));
-    } else {
-      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
+    Read read = ReadJob(rows, i);
+    if (DatumGetBool(*rows.At(i, 5))) {
+      claimed.answered.push_back(read.job);
+      continue;
+    }
+    lane.unread.push_back(read.place);
+    if (read.text) {
+      claimed.reads.push_back(std::move(read));
     }
   }
   lane.changes = rows.count() >= most;
   if (lane.changes) {
-    lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 4));  // nothing above it is left
+    lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 7));  // nothing above it is left
   }
-  if (!answered.empty()) {
-    Count(spi, answered.size(), {.reused_chunks = static_cast<std::int64_t>(answered.size())});
+  if (const std::size_t count = claimed.answered.size(); count > 0) {
+    Count(spi, count, {.reused_chunks = static_cast<std::int64_t>(count)});
   }
-  return answered;
+  return claimed;
 }
 
 /// Texts that are longer come without it.
@@ -165,8 +170,12 @@ void JobSource::Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, 
                          });
 }
 
-/// Long texts one by one, at the end.
+/// Those that came with the claim; then others, long texts one by one at the end.
 std::vector<Read> JobSource::ReadTaken(Lane& lane, Datum lease, std::size_t bytes) {
+  if (!reads_.empty()) {
+    lane.unread = NotRead(lane.unread, reads_);
+    return std::exchange(reads_, {});
+  }
   constexpr std::size_t kLong = std::size_t{256} << 10;
   std::vector<Read> reads;
   std::vector<Place> large;

@@ -39,13 +39,18 @@ class JobSource final : public Source {
               const Failure& failure) override;
 
  private:
+  struct Claimed {
+    std::vector<Uuid> answered;  // completed at once: their text has a vector already
+    std::vector<Read> reads;     // those with short texts, which come along
+  };
+
   /// Whether a user may have locked some of the jobs.
   bool MindLocks() const { return met_lock_ || JobsAreChanging(); }
   /// Runs body; if it meets a lock, locks are minded from then on.
   template <typename Body>
   void WatchForLocks(const Body& body);
   void TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease);
-  std::vector<Uuid> Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
+  Claimed Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
   void Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
              const std::function<bool(Read)>& take);
   void ReturnStrays(Lane& lane, pg::Spi& spi, Datum lease);
@@ -58,7 +63,8 @@ class JobSource final : public Source {
   JobGroup group_;
   json::Document document_;
   JobStatements& statements_;
-  bool met_lock_ = false;  // that nobody had announced
+  std::vector<Read> reads_;  // of lane.unread, known since the claim
+  bool met_lock_ = false;    // that nobody had announced
 };
 
 template <typename Body>

@@ -11,9 +11,10 @@ struct JobStatements {
 
   /// role, config, most: those whose time has come are pending again.
   pg::Statement due;
-  /// role, config, most, lease, version, the oldest vector to use again: place and id in the order
-  /// of priority, and whether it is completed by that. The second one passes over what somebody has
-  /// locked, which costs; so it is for times when somebody may.
+  /// role, config, most, lease, version, the oldest vector to use again: place, id, hash, bytes,
+  /// text unless it is long, whether the job is completed by that, nothing, priority; the highest
+  /// first. The second one passes over what somebody has locked, which costs; so it is for times
+  /// when somebody may.
   pg::Statement claim, claim_unlocked;
   /// role, config, whether two processes have died with it, most, lease, version: places.
   pg::Statement suspects;

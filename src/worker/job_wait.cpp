@@ -73,13 +73,15 @@ Seen Look(const Uuid& job) {
           TransactionIdIsCurrentTransactionId(writer)};
 }
 
-/// The milliseconds of an interval, counted from now; a month is as long as it is then.
+/// The milliseconds of an interval, counted from now; a month is as long as it is then. None of one
+/// that lies in the past, and no more than a clock can count: intervals are infinite from 17 on.
 milliseconds DurationOf(Datum interval) {
+  constexpr milliseconds kMost = std::chrono::years(100);
   return pg::Call([&] {
     const TimestampTz now = GetCurrentTimestamp();
     const TimestampTz then = DatumGetTimestampTz(
         DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(now), interval));
-    return milliseconds((then - now) / 1000);
+    return then <= now ? milliseconds(0) : std::min(milliseconds((then - now) / 1000), kMost);
   });
 }
 

@@ -86,6 +86,17 @@ SELECT input_text FROM ai.list_embedding_jobs('pending', 'high', max_rows => 10)
 SELECT input_text FROM ai.list_embedding_jobs(max_rows => 1);
 SELECT input_text FROM ai.list_embedding_jobs(before => (SELECT created_at FROM ai.embedding_job(:'job')));
 SELECT count(*) FROM ai.list_embedding_jobs(before => now() + interval '1 min');
+SELECT t, (SELECT count(*) FROM ai.list_embedding_jobs(before => t)) FROM unnest('{-infinity, 1960-01-01, 12000-01-01,
+    infinity}'::timestamptz[]) t;
+SELECT count(*) FROM ai.list_embedding_jobs(max_rows => NULL);
+SELECT count(*) FROM ai.list_embedding_jobs(max_rows => -1);
+WITH RECURSIVE page AS (
+    SELECT 1 AS number, ARRAY(SELECT id FROM ai.list_embedding_jobs(max_rows => 3)) AS ids
+    UNION ALL
+    SELECT p.number + 1, ARRAY(SELECT id FROM ai.list_embedding_jobs(max_rows => 3, before_id => p.ids[3]))
+    FROM page p WHERE p.ids[3] IS NOT NULL
+) SELECT p.number, cardinality(p.ids), (SELECT count(*) FROM unnest(p.ids) i JOIN ai.embedding_jobs j ON j.id = i) AS known
+FROM page p;
 SELECT bool_and(substr(id::text, 15, 1) = '7' AND id >= ai._first_job_id(created_at - interval '1 s')
                 AND id < ai._first_job_id(created_at + interval '1 min')) FROM ai.embedding_jobs WHERE id <> :'job';
 
@@ -100,13 +111,48 @@ SELECT ai.cancel_embedding_job('00000000-0000-0000-0000-000000000000');
 SELECT ai.cancel_embedding_job(NULL);
 SELECT ai.retry_embedding_job('00000000-0000-0000-0000-000000000000');
 
+-- Both, in each state.
+RESET ROLE;
+CREATE FUNCTION pg_temp.in_each_state() RETURNS void LANGUAGE sql AS $$
+    DELETE FROM ai.embedding_jobs WHERE metadata = '"states"';
+    DELETE FROM ai.embedding_job_failures;
+    INSERT INTO ai.embedding_jobs (status, embedding_model, embedding_config, config_key, input_text, text_hash, metadata,
+        created_by, attempts, started_at, retry_at, completed_at, embedding_vector, worker_id, error_message)
+    SELECT s, 'm', '{}', gen_random_uuid(), s, s, '"states"', 'regress_ai_alice'::regrole, 1, now(),
+        CASE s WHEN 'retrying' THEN now() END, CASE WHEN s IN ('completed', 'failed', 'cancelled') THEN now() END,
+        CASE s WHEN 'completed' THEN '[1]'::vector END, gen_random_uuid(), 'trouble'
+    FROM unnest(enum_range(NULL::ai.job_status)) s;
+    INSERT INTO ai.embedding_job_failures SELECT id, embedding_model, text_hash, 'embedding', 'suspect', error_message,
+        attempts, worker_id, created_by FROM ai.embedding_jobs WHERE status = 'failed'
+$$;
+SELECT pg_temp.in_each_state();
+SET ROLE regress_ai_alice;
+SELECT input_text AS was, ai.cancel_embedding_job(id) AS cancelled FROM ai.embedding_jobs WHERE metadata = '"states"' ORDER BY id;
+SELECT input_text AS was, status, attempts, retry_at, completed_at IS NOT NULL AS ended, error_message
+FROM ai.embedding_jobs WHERE metadata = '"states"' ORDER BY id;
+SELECT count(*) AS letters FROM ai.embedding_job_failures;
+RESET ROLE;
+SELECT pg_temp.in_each_state();
+SET ROLE regress_ai_alice;
+SELECT input_text AS was, ai.retry_embedding_job(id) AS retried FROM ai.embedding_jobs WHERE metadata = '"states"' ORDER BY id;
+SELECT input_text AS was, status, attempts, retry_at IS NOT NULL AS waits, completed_at IS NOT NULL AS ended, error_message
+FROM ai.embedding_jobs WHERE metadata = '"states"' ORDER BY id;
+SELECT count(*) AS letters FROM ai.embedding_job_failures;
+RESET ROLE;
+DELETE FROM ai.embedding_jobs WHERE metadata = '"states"';
+DROP FUNCTION pg_temp.in_each_state;
+SET ROLE regress_ai_alice;
+
 -- Waiting without a worker: as long as asked for, and not for what nobody can see yet.
 SELECT status FROM ai.wait_for_embedding_job(:'job', '0');
 SELECT status FROM ai.wait_for_embedding_job(:'job', '-1 s');
 SELECT status FROM ai.wait_for_embedding_job(:'job', '10 ms');
 SET statement_timeout = '20ms';
 SELECT status FROM ai.wait_for_embedding_job(:'job', NULL);
+SELECT status FROM ai.wait_for_embedding_job(:'job', '1000 years');
 RESET statement_timeout;
+SELECT status FROM ai.wait_for_embedding_job(:'job', '-1000 years');
+SELECT status FROM ai.wait_for_embedding_job(:'job', '1000000 years');
 SELECT ai.wait_for_embedding_job('00000000-0000-0000-0000-000000000000');
 SELECT ai.wait_for_embedding_job(NULL);
 BEGIN;
@@ -208,6 +254,18 @@ SELECT * FROM ai._embedding_jobs_reclaim('{}', '1 h', '{00000000-0000-0000-0000-
 SELECT input_text, status, crashes, error_message FROM ai.embedding_jobs WHERE input_text IN ('a', 'c') ORDER BY 1;
 SELECT step, class, error_message FROM ai.embedding_job_failures;
 
+-- A process that is there and has not been heard of for too long has lost its jobs, too.
+INSERT INTO ai.vectorizer_worker_process (id, version, expected_heartbeat_interval, last_heartbeat)
+SELECT id, 'test', '5 s', now() - age FROM (VALUES ('00000000-0000-0000-0000-00000000000c'::uuid, interval '6 min'),
+    ('00000000-0000-0000-0000-00000000000d', '4 min')) AS p (id, age);
+UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, crashes = 0, attempts = 1,
+    worker_id = '00000000-0000-0000-0000-00000000000c' WHERE input_text = 'd';
+UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, crashes = 0, attempts = 1,
+    worker_id = '00000000-0000-0000-0000-00000000000d' WHERE input_text = 'e';
+SELECT * FROM ai._embedding_jobs_reclaim('{00000000-0000-0000-0000-00000000000c,00000000-0000-0000-0000-00000000000d}', '300 s');
+SELECT input_text, status, error_message FROM ai.embedding_jobs WHERE input_text IN ('d', 'e') ORDER BY 1;
+DELETE FROM ai.vectorizer_worker_process WHERE version = 'test';
+
 -- Old ones go, some at a time; those that were given up stay.
 UPDATE ai.embedding_jobs SET status = 'completed', embedding_vector = '[1]', retry_at = NULL,
     completed_at = now() - interval '1 day' WHERE status <> 'failed';
@@ -218,6 +276,22 @@ SELECT ai._embedding_jobs_prune('1 hour', 2);
 SELECT ai._embedding_jobs_prune('1 hour', 10);
 SELECT status, count(*) FROM ai.embedding_jobs GROUP BY 1;
 
+-- A role may be dropped whatever became of its jobs; nobody does them then, and superusers can let go of them.
 DELETE FROM ai.embedding_jobs;
 DELETE FROM ai.embedding_job_failures;
+CREATE ROLE regress_ai_gone;
+SET ROLE regress_ai_gone;
+SELECT ai.create_embedding_job('left behind') AS left_behind \gset
+RESET ROLE;
+SELECT count(*) FROM ai._look_for_jobs(true);
+DROP ROLE regress_ai_gone;
+SELECT count(*) FROM ai._look_for_jobs(true);
+SET ROLE regress_ai_monitor;
+SELECT status, priority, count FROM ai.embedding_job_health;
+SET ROLE regress_ai_bob;
+SELECT count(*) FROM ai.embedding_job(:'left_behind');
+RESET ROLE;
+SELECT ai.cancel_embedding_job(:'left_behind');
+
+DELETE FROM ai.embedding_jobs;
 DROP ROLE regress_ai_alice, regress_ai_bob, regress_ai_team, regress_ai_monitor;

@@ -68,6 +68,23 @@ SELECT ai.create_vectorizer('prio.orders', name => 'orders', loading => ai.loadi
 SELECT 'ai._vectorizer_q_' || :id AS queue \gset
 INSERT INTO prio.orders VALUES (3, 'c', 2000);
 SELECT id, priority FROM :queue ORDER BY 1;
+
+-- Words of one's own, as well.
+CREATE TABLE prio.tickets (id int PRIMARY KEY, body text, severity text, priority text GENERATED ALWAYS AS (
+    CASE severity WHEN 'blocker' THEN 'critical' WHEN 'major' THEN 'high' ELSE 'normal' END) STORED);
+INSERT INTO prio.tickets VALUES (1, 'a', 'minor'), (2, 'b', 'major');
+SELECT ai.create_vectorizer('prio.tickets', name => 'tickets', loading => ai.loading_column('body'),
+    embedding => ai.embedding_openai('m', 3), processing => ai.processing_default(priority_column => 'priority')) AS id \gset
+SELECT 'ai._vectorizer_q_' || :id AS queue \gset
+INSERT INTO prio.tickets VALUES (3, 'c', 'blocker'), (4, 'd', NULL);
+SELECT id, priority FROM :queue ORDER BY priority DESC, id;
+RESET ROLE;
+TRUNCATE :queue;
+SET ROLE regress_ai_owner;
+UPDATE prio.tickets SET severity = 'blocker';
+SELECT count(*) AS unchanged_texts FROM :queue;
+UPDATE prio.tickets SET severity = 'major', body = body || '!' WHERE id = 1;
+SELECT id, priority FROM :queue ORDER BY priority DESC, id;
 RESET ROLE;
 
 SET client_min_messages = warning;

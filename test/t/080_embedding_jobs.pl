@@ -10,7 +10,6 @@ use Test::More;
 use Time::HiRes qw(time);
 use TinyModel;
 
-my $long = EngineTest::long();
 my $engine = EngineTest->new('main', conf => "ai.workers = 3\nai.job_retry_delay = '100ms'\n");
 my ($node, $mock) = ($engine->node, $engine->mock);
 my $mock_8 = q{ai.embedding_openai('mock-8', 8)};
@@ -95,7 +94,7 @@ cmp_ok(sql(q{SELECT count(DISTINCT worker_id) FROM ai.embedding_jobs}), '>', 1, 
 forget();
 $engine->set('ai.workers' => 1, 'ai.max_in_flight' => 1);
 $engine->poll(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
-my $many = $long ? 100_000 : 10_000;
+my $many = 100_000;
 hang('background', sub { create(numbered('background', $many), priority => q{'low'}) });
 my ($urgent) = create(q{'now'}, priority => q{'urgent'});
 my ($other) = create(q{'now'}, priority => q{'high'}, embedding => q{ai.embedding_openai('mock-16', 16)});
@@ -256,6 +255,23 @@ $mock->rules({ status => 429, retry_after => 1, count => 2 });
 ($id) = create(q{'patient'}, max_attempts => 1);
 is(ended($id), 'completed', 'a provider that asks to come back later');
 is(sql("SELECT attempts FROM ai.embedding_job('$id')"), '1', 'costs no attempt');
+
+# How long it waits: 30 s, twice as long each time, five minutes at most.
+forget();
+$engine->set('ai.job_retry_delay' => '30s');
+$mock->rules({ text => 'later', reply => 'garbage' });
+sql(q{SELECT ai.pause_workers()});
+my @waits = (30, 60, 120, 240, 300, 300);
+create(qq{'later $_'}, max_attempts => 1000) foreach 0 .. $#waits;
+sql(q{UPDATE ai.embedding_jobs SET attempts = right(input_text, 1)::int});
+sql(q{UPDATE ai.embedding_jobs SET attempts = 900 WHERE input_text = 'later 5'});
+sql(q{SELECT ai.resume_workers()});
+ok($engine->poll(q{SELECT count(*) = 6 FROM ai.embedding_jobs WHERE status = 'retrying'}), 'jobs that failed before');
+is( sql(qq{SELECT count(*) FROM ai.embedding_jobs, unnest('{@{[ join ',', @waits ]}}'::int[]) WITH ORDINALITY AS w (seconds, place)
+	WHERE right(input_text, 1)::int = place - 1 AND retry_at - seconds * interval '1 s' BETWEEN started_at AND now()}),
+	'6', 'wait for 30 s, twice as long each time, five minutes at most');
+$engine->set('ai.job_retry_delay' => '100ms');
+$mock->rules;
 
 # A key that is refused, and one that the role may not use: the jobs wait, and say why.
 forget();

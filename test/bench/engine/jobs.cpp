@@ -23,16 +23,20 @@ std::size_t MeasuredJobs::Done() {
       database_.Number("SELECT coalesce(sum(jobs), 0) FROM ai.embedding_job_usage"));
 }
 
-double MeasuredJobs::Run(std::size_t jobs) {
+void MeasuredJobs::Fill(std::size_t jobs) {
+  database_.Run("SELECT ai.pause_workers()");
   database_.Run("TRUNCATE ai.embedding_jobs, ai.embedding_job_usage");
-  database_.Run("BEGIN");
   database_.Run(
       "SELECT count(*) FROM ai.create_embedding_job((SELECT array_agg(repeat(md5(g::text) || ' ', "
       "6) || g ORDER BY g) FROM generate_series(1, " +
       std::to_string(jobs) + ") g), " + embedding_ + ")");
-  database_.Run("COMMIT");
+  filled_ = jobs;
+}
+
+double MeasuredJobs::Run() {
+  database_.Run("SELECT ai.resume_workers()");
   const auto start = std::chrono::steady_clock::now();
-  while (Done() < jobs) {
+  while (Done() < filled_) {
     if (std::chrono::steady_clock::now() > start + kPatience) {
       throw std::runtime_error("the jobs do not come to an end");
     }

@@ -1,4 +1,4 @@
-// Embedding jobs that are measured: made in one transaction, done when all are counted.
+// Embedding jobs that are measured: made while workers are paused, done when all are counted.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,17 @@ class MeasuredJobs {
   MeasuredJobs(Database& database, const std::string& base_url, std::size_t dimensions);
 
   /// So many jobs, of texts as those of a measured vectorizer; what was there before is gone.
-  /// Returns the seconds from the commit until all are done.
-  double Run(std::size_t jobs);
+  void Fill(std::size_t jobs);
+
+  /// Returns the seconds until all are done.
+  double Run();
 
  private:
   std::size_t Done();
 
   Database& database_;
   std::string embedding_;
+  std::size_t filled_ = 0;
 };
 
 }  // namespace ai::bench
