@@ -7,25 +7,14 @@ CREATE FUNCTION ai.chunk(config jsonb, input text, OUT seq bigint, OUT chunk tex
 COMMENT ON FUNCTION ai.chunk(jsonb, text) IS
     'the chunks that a vectorizer with this chunking configuration makes of a text';
 
--- As in the rest of the extension, a null argument means the default.
-CREATE FUNCTION ai._chunk_with(implementation text, arguments jsonb, input text,
-                               OUT seq bigint, OUT chunk text)
-    RETURNS SETOF record
-    LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT c.seq, c.chunk
-    FROM ai.chunk(jsonb_build_object('config_type', 'chunking', 'implementation', implementation)
-                  || jsonb_strip_nulls(arguments), input) AS c
-    $$;
-COMMENT ON FUNCTION ai._chunk_with(text, jsonb, text) IS
-    'chunks a text with the named splitter and its arguments';
+-- The functions below are nothing but a configuration, in which null means the default. Their bodies are
+-- parsed here and need no search_path, so that the planner can put ai.chunk in their place: for short
+-- texts, calling them would take several times as long as the work.
 
 -- Where only a size is given, the default overlap is not allowed to be above it.
 CREATE FUNCTION ai._default_overlap(chunk_size integer, chunk_overlap integer) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$ SELECT coalesce(chunk_overlap, CASE WHEN chunk_size < 200 THEN greatest(chunk_size, 0) END) $$;
+    RETURN coalesce(chunk_overlap, CASE WHEN chunk_size < 200 THEN greatest(chunk_size, 0) END);
 COMMENT ON FUNCTION ai._default_overlap(integer, integer) IS
     'the overlap, or if none is given a default that fits the chunk size';
 
@@ -36,16 +25,16 @@ CREATE FUNCTION ai.chunk_text(
     length text DEFAULT NULL, OUT seq bigint, OUT chunk text)
     RETURNS SETOF record
     LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
+    BEGIN ATOMIC
     SELECT c.seq, c.chunk
-    FROM ai._chunk_with('character_text_splitter', jsonb_build_object(
+    FROM ai.chunk(jsonb_build_object(
+        'config_type', 'chunking', 'implementation', 'character_text_splitter',
         'chunk_size', chunk_size,
         'chunk_overlap', ai._default_overlap(chunk_size, chunk_overlap),
         'separator', separator, 'is_separator_regex', is_separator_regex,
         'keep_separator', keep_separator, 'strip_whitespace', strip_whitespace,
-        'length', length), input) AS c
-    $$;
+        'length', length), input) AS c;
+    END;
 COMMENT ON FUNCTION ai.chunk_text(text, integer, integer, text, boolean, text, boolean, text) IS
     'cuts a text at one separator and merges the pieces into chunks';
 
@@ -56,16 +45,16 @@ CREATE FUNCTION ai.chunk_text_recursively(
     length text DEFAULT NULL, OUT seq bigint, OUT chunk text)
     RETURNS SETOF record
     LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
+    BEGIN ATOMIC
     SELECT c.seq, c.chunk
-    FROM ai._chunk_with('recursive_character_text_splitter', jsonb_build_object(
+    FROM ai.chunk(jsonb_build_object(
+        'config_type', 'chunking', 'implementation', 'recursive_character_text_splitter',
         'chunk_size', chunk_size,
         'chunk_overlap', ai._default_overlap(chunk_size, chunk_overlap),
         'separators', separators, 'is_separator_regex', is_separator_regex,
         'keep_separator', keep_separator, 'strip_whitespace', strip_whitespace,
-        'length', length), input) AS c
-    $$;
+        'length', length), input) AS c;
+    END;
 COMMENT ON FUNCTION ai.chunk_text_recursively(text, integer, integer, text[], boolean, text, boolean, text) IS
     'cuts a text at the first separator of a list that occurs, what is too long at the next ones';
 
@@ -77,17 +66,17 @@ CREATE FUNCTION ai.chunk_sentences(
     length text DEFAULT NULL, OUT seq bigint, OUT chunk text)
     RETURNS SETOF record
     LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
+    BEGIN ATOMIC
     SELECT c.seq, c.chunk
-    FROM ai._chunk_with('sentence', jsonb_build_object(
+    FROM ai.chunk(jsonb_build_object(
+        'config_type', 'chunking', 'implementation', 'sentence',
         'chunk_size', chunk_size, 'chunk_overlap', chunk_overlap,
         'min_sentences_per_chunk', min_sentences_per_chunk,
         'min_characters_per_sentence', min_characters_per_sentence,
         'delimiters', delimiters, 'include_delimiter', include_delimiter,
         'cjk_terminators', cjk_terminators, 'strip_whitespace', strip_whitespace,
-        'length', length), input) AS c
-    $$;
+        'length', length), input) AS c;
+    END;
 COMMENT ON FUNCTION ai.chunk_sentences(text, integer, integer, integer, integer, text[], text, boolean, boolean, text) IS
     'packs whole sentences of a text into chunks';
 
@@ -97,13 +86,13 @@ CREATE FUNCTION ai.chunk_semantic(
     OUT seq bigint, OUT chunk text)
     RETURNS SETOF record
     LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
+    BEGIN ATOMIC
     SELECT c.seq, c.chunk
-    FROM ai._chunk_with('semantic', jsonb_build_object(
+    FROM ai.chunk(jsonb_build_object(
+        'config_type', 'chunking', 'implementation', 'semantic',
         'chunk_size', chunk_size, 'chunk_overlap', chunk_overlap,
-        'strip_whitespace', strip_whitespace, 'length', length), input) AS c
-    $$;
+        'strip_whitespace', strip_whitespace, 'length', length), input) AS c;
+    END;
 COMMENT ON FUNCTION ai.chunk_semantic(text, integer, integer, boolean, text) IS
     'cuts a text where it parts most strongly: lines, sentences, clauses, words';
 

@@ -2,10 +2,10 @@
 -- own jobs, and makes and changes them through the functions of 68-embedding-job-api.sql; workers
 -- claim them (src/worker/job_source.cpp).
 --
---   pending ──claim──▶ processing ──▶ completed
---      ▲                   │  └─────▶ failed ───▶ retried by a hand, or cancelled
---      │                   ▼
---      └──when due──── retrying            pending, processing, retrying, failed ──▶ cancelled
+--   pending --claim--> processing ---> completed
+--      ^                   |  '------> failed ----> retried by a hand, or cancelled
+--      |                   v
+--      '--when due---- retrying            pending, processing, retrying, failed ---> cancelled
 
 CREATE TYPE ai.job_status AS ENUM
     ('pending', 'processing', 'completed', 'failed', 'retrying', 'cancelled');

@@ -1,13 +1,13 @@
 -- The health of workers: a row for each component, written by the component itself and by the
 -- coordinator that looks after it.
 --
---              ┌──────────────────── restarted ────────────────────┐
---              ▼                                                   │
---   (no row) ─▶ starting ─▶ healthy ─▶ stopping ─▶ (no row)        │
---                  │           │          │                        │
---                  └───────────┴──────────┴──────────▶ crashed ────┤
---                                                        ▲         │
---                                     ai.restart_worker  └─ failed ◀┘ too often
+--              .-------------------- restarted --------------------.
+--              v                                                   |
+--   (no row) -> starting -> healthy -> stopping -> (no row)        |
+--                  |           |          |                        |
+--                  '-----------+----------+----------> crashed ----+
+--                                                        ^         |
+--                                     ai.restart_worker  '- failed <' too often
 --
 -- A worker that ends in order takes its row with it, so there are as many rows as there are workers
 -- wanted, and the coordinator's. The rows of components that are not wanted any more are removed.

@@ -1,5 +1,8 @@
 #include "pg/datum.hpp"
 
+#include <algorithm>
+
+#include "core/text/utf8.hpp"
 #include "pg/guard.hpp"
 #include "pg/spi.hpp"
 
@@ -71,6 +74,17 @@ Datum TextDatum(std::string_view utf8) {
     return PointerGetDatum(converted == text ? cstring_to_text_with_len(text, length)
                                              : cstring_to_text(converted));
   });
+}
+
+Datum MessageDatum(std::string_view message) {
+  const int encoding = GetDatabaseEncoding();
+  const bool keep_all =
+      (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) && utf8::IsValid(message);
+  std::string text(message);
+  std::replace_if(
+      text.begin(), text.end(),
+      [&](char c) { return c == '\0' || (!keep_all && (c & 0x80) != 0); }, '?');
+  return TextDatum(text);
 }
 
 std::vector<std::optional<std::string_view>> TextArray(Datum array) {

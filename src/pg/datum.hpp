@@ -15,6 +15,10 @@ std::string_view Utf8View(Datum text);
 /// A text value from UTF-8, in the database's encoding. Throws ai::Error if there is a zero byte.
 Datum TextDatum(std::string_view utf8);
 
+/// A text value of what somebody else said: a provider, PostgreSQL itself. Never throws because of
+/// its characters; those that the database may not be able to hold become question marks.
+Datum MessageDatum(std::string_view message);
+
 /// The elements of a text[], as UTF-8; nullopt is SQL's null.
 std::vector<std::optional<std::string_view>> TextArray(Datum array);
 

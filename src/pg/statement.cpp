@@ -15,7 +15,8 @@ void Statement::Prepare() {
     return;
   }
   plan_ = Call([this] {
-    SPIPlanPtr plan = SPI_prepare(sql_.c_str(), static_cast<int>(types_.size()), types_.data());
+    const char* sql = pg_any_to_server(sql_.c_str(), static_cast<int>(sql_.size()), PG_UTF8);
+    SPIPlanPtr plan = SPI_prepare(sql, static_cast<int>(types_.size()), types_.data());
     if (plan == nullptr) {
       elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
     }

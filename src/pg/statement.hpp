@@ -1,5 +1,5 @@
 // A statement that a worker runs again and again: prepared at its first run, planned when the
-// server thinks it necessary, kept for the life of the object.
+// server thinks it necessary, kept for the life of the object. Its text is UTF-8, as in all of C++.
 #pragma once
 
 #include "pg/postgres.hpp"

@@ -14,7 +14,7 @@ namespace ai::worker {
 namespace {
 
 Datum MessageDatum(const Failure& failure) {
-  return pg::TextDatum(utf8::Clip(failure.message, kMostMessage));
+  return pg::MessageDatum(utf8::Clip(failure.message, kMostMessage));
 }
 
 void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message,
@@ -96,7 +96,7 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
     const pg::Argument arguments[] = {
         {INT4OID, Int32GetDatum(vectorizer)}, {TEXTOID, MessageDatum(failure)},
         {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
-        {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::TextDatum(failure.hint), no_hint}};
+        {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::MessageDatum(failure.hint), no_hint}};
     const pg::Rows rows = spi.Execute(
         "SELECT n, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::uuid, $6) n WHERE n IS NOT "
         "NULL",

@@ -91,7 +91,7 @@ void Flow::NoteJobError(Lane& lane, const Failure& failure) {
     pg::Spi spi;
     job_statements_->note.Execute(spi,
                                   {ObjectIdGetDatum(lane.jobs->role), UuidDatum(lane.jobs->config),
-                                   pg::TextDatum(utf8::Clip(failure.message, kMostMessage))});
+                                   pg::MessageDatum(utf8::Clip(failure.message, kMostMessage))});
   }
   transaction.Commit();
 }

@@ -113,7 +113,7 @@ BeatResult Beat(const Heartbeat& beat) {
             Text(beat.process),
             {INT8OID, Int64GetDatum(tally.rows_done)},
             {INT8OID, Int64GetDatum(tally.errors)},
-            {TEXTOID, has_error ? pg::TextDatum(tally.last_error) : Datum{0}, !has_error},
+            {TEXTOID, has_error ? pg::MessageDatum(tally.last_error) : Datum{0}, !has_error},
         };
         const pg::Rows rows =
             spi.Execute("SELECT ai._worker_beat($1, $2, $3, $4, $5::uuid, $6, $7, $8)", arguments);

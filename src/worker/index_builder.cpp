@@ -127,7 +127,7 @@ void Serve(Oid database) {
 void RecordIndexError(std::int32_t vectorizer, const std::string& message) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},
-                                      {TEXTOID, pg::TextDatum(message)}};
+                                      {TEXTOID, pg::MessageDatum(message)}};
     spi.Execute("SELECT ai._record_index_error($1, $2)", arguments);
   });
 }

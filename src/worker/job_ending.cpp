@@ -118,7 +118,7 @@ void JobSource::Fail(Lane& lane, Datum lease, std::span<const RowPtr> rows, std:
     const std::chrono::milliseconds delay(pg::settings.job_retry_delay);
     const pg::Rows ended = statements_.fail.Execute(
         spi, {UuidsDatum(jobs), lease, pg::IntervalDatum(delay),
-              pg::TextDatum(utf8::Clip(failure.message, kMostMessage)), pg::TextDatum(step),
+              pg::MessageDatum(utf8::Clip(failure.message, kMostMessage)), pg::TextDatum(step),
               pg::TextDatum(Name(failure.failure_class)), BoolGetDatum(final)});
     for (std::uint64_t i = 0; i < ended.count(); ++i) {
       if (DatumGetBool(*ended.At(i, 1))) {

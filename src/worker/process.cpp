@@ -114,6 +114,9 @@ void Connect(Oid database, const char* application_name) {
   if (database != InvalidOid) {
     pg::Transaction transaction;
     pg::Call([] {
+      // Finds the conversions to and from UTF-8 and keeps them: PostgreSQL looks for no other ones
+      // outside of transactions, where most of the work is done.
+      SetConfigOption("client_encoding", "UTF8", PGC_SUSET, PGC_S_OVERRIDE);
       const char* name = get_database_name(MyDatabaseId);
       strlcpy(database_name, name == nullptr ? "" : name, sizeof(database_name));
     });

@@ -1,6 +1,5 @@
 #include "worker/provider_table.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "pg/datum.hpp"
@@ -41,15 +40,6 @@ pg::Argument TimeArgument(TimestampTz time) {
   return {TIMESTAMPTZOID, TimestampTzGetDatum(time), time == 0};
 }
 
-/// What another database was told may have characters that this one cannot hold.
-std::string Representable(std::string text) {
-  if (GetDatabaseEncoding() != PG_UTF8) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
-  }
-  return text;
-}
-
 bool Write(pg::Spi& spi, const ProviderReport& report) {
   const bool no_error = report.last_error.empty();
   const pg::Argument arguments[] = {
@@ -62,7 +52,7 @@ bool Write(pg::Spi& spi, const ProviderReport& report) {
       TimeArgument(report.cooling_until),
       TimeArgument(report.last_success),
       TimeArgument(report.last_failure),
-      {TEXTOID, no_error ? Datum{0} : pg::TextDatum(Representable(report.last_error)), no_error},
+      {TEXTOID, no_error ? Datum{0} : pg::MessageDatum(report.last_error), no_error},
   };
   const pg::Rows rows =
       spi.Execute("SELECT ai._provider_note($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", arguments);

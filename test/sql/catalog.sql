@@ -10,14 +10,14 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
                   AND (t.typrelid <> 0 OR t.typelem <> 0))
 ORDER BY 1;
 
--- Each SQL or PL function that may read tables has a fixed search_path, and so has every
--- SECURITY DEFINER function whatever its language; names of a standard SQL body are fixed anyway.
+-- Each SQL or PL function that may read tables has a fixed search_path, unless its names were looked
+-- up when it was made, and so has every SECURITY DEFINER function whatever its language.
 SELECT p.oid::regprocedure AS without_search_path
 FROM pg_proc p
 JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'ai'
 JOIN pg_language l ON l.oid = p.prolang
-WHERE (l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL OR p.prosecdef)
+WHERE ((l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL) OR p.prosecdef)
   AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS c (setting)
                   WHERE setting = 'search_path=pg_catalog, pg_temp')
 ORDER BY 1;

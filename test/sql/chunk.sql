@@ -38,6 +38,9 @@ SELECT t.id, c.seq, c.chunk
 FROM (VALUES (1, 'aa bb cc'), (2, 'dd ee')) AS t (id, body), ai.chunk_text(t.body, 5, 0, ' ') AS c
 ORDER BY 1, 2;
 
+-- No call in between: short texts are chunked as fast as the splitters are.
+EXPLAIN (COSTS OFF) SELECT * FROM ai.chunk_text_recursively('text', 10);
+
 -- Bad input.
 SELECT ai.chunk_text('text', chunk_size => 0);
 SELECT ai.chunk_text('text', chunk_size => -1);

@@ -27,6 +27,25 @@ my ($code, $out, $err) = $node->psql('latin',
 	q{SET client_encoding = 'UTF8'; SELECT ai.openai_detokenize('gpt-4o', ai.openai_tokenize('gpt-4o', 'a') || 9552 || 238 || 246)});
 like($err, qr/has no equivalent in encoding "LATIN1"/, 'Latin-1: what it cannot hold is an error');
 
+# A script with anything but ASCII could not be read here.
+$node->safe_psql('postgres', q{CREATE DATABASE japanese ENCODING 'EUC_JP' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('japanese', 'CREATE EXTENSION ai CASCADE');
+is( $node->safe_psql('japanese',
+		q{SET client_encoding = 'UTF8'; SELECT string_agg(chunk, '|') FROM ai.chunk_text('日本語。本です', 4, 0, '[。\u3001]', true, 'end')}),
+	'日本語。|本です', 'EUC_JP: patterns match characters');
+is( $node->safe_psql('japanese',
+		q{SET client_encoding = 'UTF8'; SELECT ai.openai_detokenize('gpt-4o', ai.openai_tokenize('gpt-4o', '日本語'))}),
+	'日本語', 'EUC_JP: there and back');
+
+# Bytes of no known encoding are taken for UTF-8, if they can be.
+$node->safe_psql('postgres', q{CREATE DATABASE bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('bytes', 'CREATE EXTENSION ai CASCADE');
+is($node->safe_psql('bytes', q{SELECT string_agg(chunk, '|') FROM ai.chunk_text('äöüäöü', 3, 0, '')}),
+	'äöü|äöü', 'SQL_ASCII: UTF-8 is understood');
+($code, $out, $err) =
+  $node->psql('bytes', q{SELECT * FROM ai.chunk_text(convert_from('\xff41', 'SQL_ASCII'), 1, 0, '')});
+like($err, qr/invalid byte sequence for encoding "UTF8": 0xff/, 'SQL_ASCII: what is not UTF-8 is an error');
+
 # -- cancelling: what takes long ends within 100 ms of the request. The least of three tries counts,
 # since the machine may be busy with something else.
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/json/document.hpp"
+#include "core/text/splitter_cache.hpp"
 #include "unit/catch_bridge.hpp"
 
 namespace {
@@ -83,4 +84,32 @@ TEST_CASE("a wrong configuration is refused", "[chunking]") {
                 "keep_separator":"both"})",
             "a"),
       ai::Error, IsError(ErrorCode::kInvalidParameter, "keep_separator"));
+}
+
+TEST_CASE("splitters with patterns are kept, those that were used last", "[chunking]") {
+  const auto config = [](const std::string& separator, bool is_regex = true) {
+    return R"({"config_type":"chunking","implementation":"character_text_splitter","separator":")" +
+           separator + R"(","is_separator_regex":)" + (is_regex ? "true}" : "false}");
+  };
+  ai::text::SplitterCache cache(2);
+  const auto get = [&](const std::string& json) { return cache.Get(json, FindLength); };
+
+  const auto first = get(config("a+"));
+  CHECK(get(config("a+")) == first);
+  const auto second = get(config("b+"));
+  CHECK(get(config("a+")) == first);
+  CHECK(cache.size() == 2);
+  CHECK(get(config("c", false)) != get(config("c", false)));
+  CHECK(cache.size() == 2);
+  CHECK_THROWS_MATCHES(get(config("(")), ai::Error, IsError(ErrorCode::kInvalidText, "missing )"));
+  CHECK(cache.size() == 2);
+
+  get(config("c+"));  // in place of b+, which is alive in our hands
+  CHECK(cache.size() == 2);
+  CHECK(get(config("a+")) == first);
+  CHECK(get(config("b+")) != second);
+
+  cache.Forget(config("b+"));
+  cache.Forget("not in it");
+  CHECK(cache.size() == 1);
 }

@@ -24,7 +24,6 @@ struct Tally {
   std::size_t passed = 0;
   std::map<std::size_t, std::string> failed;   // by line
   std::map<std::string, std::size_t> skipped;  // by reason
-  std::size_t other = 0;                       // lines of another kind
 
   std::size_t Skipped() const {
     std::size_t sum = 0;
@@ -52,7 +51,7 @@ void RunLine(const std::string& text, std::size_t number, ai::vectors::ModelChec
     const ai::json::Value line = document.root();
     const bool is_model = ai::vectors::IsModelCase(line);
     if (!is_model && !ai::vectors::IsSplitterCase(line)) {
-      ++tally.other;
+      tally.failed[number] = "is no case of a splitter or of the model";
     } else if (const auto reason = is_model ? model.SkipReason() : ai::vectors::SkipReason(line)) {
       ++tally.skipped[*reason];
     } else if (is_model) {
@@ -85,9 +84,6 @@ Tally RunFile(const std::filesystem::path& path, ai::vectors::ModelCheck& model)
 void Print(const std::string& name, const Tally& tally) {
   std::cout << name << ": " << tally.Cases() << " cases, " << tally.passed << " passed, "
             << tally.failed.size() << " failed, " << tally.Skipped() << " skipped\n";
-  if (tally.other > 0) {
-    std::cout << "  " << tally.other << " lines are of another kind\n";
-  }
   for (const auto& [reason, count] : tally.skipped) {
     std::cout << "  skipped " << count << ": " << reason << "\n";
   }

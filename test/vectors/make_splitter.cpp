@@ -1,6 +1,8 @@
 // See make_splitter.hpp.
 #include "vectors/make_splitter.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,21 @@
 
 namespace ai::vectors {
 namespace {
+
+/// Every parameter of a case is explicit. One that we do not read would make it a case of something
+/// else than it says.
+void RequireExactly(json::Value params, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (!params.Find(name)) {
+      throw UnreadableCase("no parameter \"" + std::string(name) + "\"");
+    }
+  }
+  for (const json::Member member : params.members()) {
+    if (std::find(names.begin(), names.end(), member.key) == names.end()) {
+      throw UnreadableCase("unknown parameter \"" + std::string(member.key) + "\"");
+    }
+  }
+}
 
 std::vector<std::string> Strings(json::Value array) {
   std::vector<std::string> out;
@@ -47,12 +64,16 @@ Options LangChainOptions(json::Value params) {
 }
 
 std::unique_ptr<text::Splitter> MakeCharacter(json::Value params) {
+  RequireExactly(params, {"separator", "keep_separator", "chunk_size", "chunk_overlap",
+                          "is_separator_regex", "strip_whitespace", "length_function"});
   auto options = LangChainOptions<text::CharacterTextSplitterOptions>(params);
   options.separator = params.GetString("separator");
   return std::make_unique<text::CharacterTextSplitter>(std::move(options));
 }
 
 std::unique_ptr<text::Splitter> MakeRecursive(json::Value params) {
+  RequireExactly(params, {"separators", "keep_separator", "chunk_size", "chunk_overlap",
+                          "is_separator_regex", "strip_whitespace", "length_function"});
   auto options = LangChainOptions<text::RecursiveCharacterTextSplitterOptions>(params);
   if (!params.At("separators").IsNull()) {
     options.separators = Strings(params.At("separators"));
@@ -61,6 +82,7 @@ std::unique_ptr<text::Splitter> MakeRecursive(json::Value params) {
 }
 
 std::unique_ptr<text::Splitter> MakeSemchunk(json::Value params) {
+  RequireExactly(params, {"chunk_size", "overlap", "token_counter"});
   text::SemchunkSplitterOptions options;
   options.chunk_size = params.GetInteger("chunk_size");
   options.length = MakeCounter(params.GetString("token_counter"));
@@ -88,6 +110,8 @@ std::vector<std::string> DelimitersFrom(json::Value value) {
 }
 
 std::unique_ptr<text::Splitter> MakeSentence(json::Value params) {
+  RequireExactly(params, {"chunk_size", "chunk_overlap", "min_sentences_per_chunk",
+                          "min_characters_per_sentence", "delim", "include_delim", "tokenizer"});
   text::SentenceChunkerOptions options;
   options.chunk_size = params.GetInteger("chunk_size");
   options.chunk_overlap = params.GetInteger("chunk_overlap");
@@ -114,7 +138,7 @@ std::unique_ptr<text::Splitter> MakeSplitter(std::string_view reference, json::V
   if (reference == "semchunk.chunk") {
     return MakeSemchunk(params);
   }
-  throw Error(ErrorCode::kNotSupported, "unknown splitter \"" + std::string(reference) + "\"");
+  throw UnreadableCase("unknown splitter \"" + std::string(reference) + "\"");
 }
 
 }  // namespace ai::vectors

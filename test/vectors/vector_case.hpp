@@ -1,5 +1,7 @@
 // One oracle vector: a document, the parameters of a splitter, and the chunks or the error that the
-// reference gave. Decides what is skipped, runs our splitter and compares.
+// reference gave. Decides what is skipped, runs our splitter and compares chunks, offsets and
+// errors. What the reference logs, and start_index, which it derives from the chunks, have no
+// counterpart in our splitters.
 #pragma once
 
 #include <optional>

@@ -128,6 +128,7 @@ bool CompiledPattern::Search(std::string_view subject, std::size_t from, bool no
     from = NextBoundary(subject, last_start);
     options = PCRE2_NO_UTF_CHECK;
   }
+  ReleaseStack();
   return false;
 }
 
@@ -150,11 +151,20 @@ int CompiledPattern::Match(std::string_view subject, std::size_t from, std::uint
   return match();
 }
 
+// A pattern outlives the text that needed so much, and the pages stay touched.
+void CompiledPattern::ReleaseStack() {
+  if (jit_stack_ != nullptr) {
+    pcre2_jit_stack_assign(match_context_.get(), nullptr, nullptr);
+    jit_stack_.reset();
+  }
+}
+
 void CompiledPattern::Fail(int pcre2_error) {
+  // The stack and the match data may each hold all the memory that we allow.
+  ReleaseStack();
   if (pcre2_error == PCRE2_ERROR_CALLOUT) {
     CheckInterrupt([] { return true; });
   }
-  // The match data may hold all the memory that we allow.
   match_data_ = Own(pcre2_match_data_create(1, nullptr));
   switch (pcre2_error) {
     case PCRE2_ERROR_MATCHLIMIT:

@@ -45,6 +45,7 @@ class CompiledPattern {
  private:
   void Compile(const TranslatedRegex& translated);
   int Match(std::string_view subject, std::size_t from, std::uint32_t options);
+  void ReleaseStack();
   [[noreturn]] void Fail(int pcre2_error);
 
   std::string source_;
@@ -54,7 +55,7 @@ class CompiledPattern {
   Pcre2Ptr<pcre2_code> code_;
   Pcre2Ptr<pcre2_match_data> match_data_;
   Pcre2Ptr<pcre2_match_context> match_context_;
-  Pcre2Ptr<pcre2_jit_stack> jit_stack_;  // only once the small built-in one was too small
+  Pcre2Ptr<pcre2_jit_stack> jit_stack_;  // while the small built-in one is too small for a subject
 };
 
 }  // namespace ai::text

@@ -1,6 +1,5 @@
 // Texts into chunks: ai.chunk, which every ai.chunk_...() function comes down to.
-#include "core/json/document.hpp"
-#include "core/text/chunking.hpp"
+#include "core/text/splitter_cache.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/token_tables.hpp"
@@ -26,6 +25,14 @@ class RowSink final : public ai::text::ChunkSink {
   std::int64_t sequence_ = 0;
 };
 
+/// A query chunks many texts with one configuration, a session perhaps with a few. Made at first
+/// use and kept for the life of the process.
+ai::text::SplitterCache& Splitters() {
+  constexpr std::size_t kCapacity = 4;
+  static auto* splitters = new ai::text::SplitterCache(kCapacity);
+  return *splitters;
+}
+
 }  // namespace
 
 AI_FUNCTION(ai_chunk) {
@@ -33,9 +40,14 @@ AI_FUNCTION(ai_chunk) {
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
     return Datum{0};
   }
-  const auto config = ai::json::Document::Parse(ai::pg::JsonText(PG_GETARG_DATUM(0)));
-  const auto splitter = ai::text::MakeSplitter(config.root(), ai::pg::TokenLength);
+  const std::string config = ai::pg::JsonText(PG_GETARG_DATUM(0));
+  const auto splitter = Splitters().Get(config, ai::pg::TokenLength);
   RowSink sink(*reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo));
-  splitter->Split(ai::pg::Utf8View(PG_GETARG_DATUM(1)), sink, ai::pg::ServeInterrupts);
+  try {
+    splitter->Split(ai::pg::Utf8View(PG_GETARG_DATUM(1)), sink, ai::pg::ServeInterrupts);
+  } catch (...) {
+    Splitters().Forget(config);
+    throw;
+  }
   return Datum{0};
 }
