@@ -78,12 +78,11 @@ Datum TextDatum(std::string_view utf8) {
 
 Datum MessageDatum(std::string_view message) {
   const int encoding = GetDatabaseEncoding();
-  const bool keep_all =
-      (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) && utf8::IsValid(message);
+  const bool keep_all = (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) && utf8::IsValid(message);
   std::string text(message);
   std::replace_if(
-      text.begin(), text.end(),
-      [&](char c) { return c == '\0' || (!keep_all && (c & 0x80) != 0); }, '?');
+      text.begin(), text.end(), [&](char c) { return c == '\0' || (!keep_all && (c & 0x80) != 0); },
+      '?');
   return TextDatum(text);
 }
 
