@@ -75,6 +75,24 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_check_source(oid, regclass) IS
     'raises an error unless the caller may create a vectorizer on a table; then locks the table';
 
+-- Work is done as the owner, for whom rows that a policy hides are not there.
+CREATE FUNCTION ai._vectorizer_check_row_security(source regclass) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+               WHERE c.oid = source AND c.relrowsecurity AND c.relforcerowsecurity
+                 AND NOT r.rolsuper AND NOT r.rolbypassrls) THEN
+        RAISE WARNING 'row security of % holds for its owner, too', ai._qualified_name(source)
+            USING DETAIL = 'Rows that the owner cannot see are not embedded.',
+                  HINT = 'Give the owner a policy that shows all rows, or the attribute BYPASSRLS.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_row_security(regclass) IS
+    'warns if the owner of a table may not see all of its rows';
+
 -- A name derived from a long one is clipped, and numbered if it is taken; a name that was given, or
 -- fits, is used as it is.
 CREATE FUNCTION ai._derived_name(schema_name name, base name, suffix text) RETURNS name

@@ -253,6 +253,7 @@ BEGIN
         RAISE NOTICE 'embeddings are made by the embedded model "%"', embedding ->> 'model'
             USING HINT = 'For another one, give the argument embedding.';
     END IF;
+    PERFORM ai._vectorizer_check_row_security(source);
     v := ai._vectorizer_build(v, names, coalesce(queue_schema, 'ai'),
         coalesce(queue_table, ('_vectorizer_q_' || v.id)::name), coalesce(enqueue_existing, true));
     INSERT INTO ai.vectorizer (id, name, source, source_pk, target, view, queue, work,

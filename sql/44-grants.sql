@@ -14,6 +14,8 @@ BEGIN
                   HINT = 'A superuser or the owner of the schema ai may do so.';
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA ai TO %I', to_user);
+    -- The triggers of all sources call it with the rights of whoever writes.
+    GRANT EXECUTE ON FUNCTION ai._changed(anyelement, anyelement) TO PUBLIC;
     FOR routine IN
         SELECT p.oid FROM pg_proc p
         WHERE p.pronamespace = 'ai'::regnamespace AND NOT EXISTS (
