@@ -231,6 +231,7 @@ BEGIN
             USING ERRCODE = 'invalid_table_definition',
                   HINT = 'A unique index on columns that are NOT NULL will do as well.';
     END IF;
+    PERFORM ai._vectorizer_check_key(source);
     names := ai._vectorizer_names(source, destination);
     v.name := coalesce(name, names.vectorizer);
     if_not_exists := coalesce(if_not_exists, false);

@@ -203,27 +203,31 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_triggers(ai.vectorizer) IS
     'what follows from renaming a queue or its schema, and from turning triggers off and on';
 
--- What is done here is DDL itself and comes here again: a mark that ends with the transaction tells.
+-- What follows is DDL itself, and comes here again.
+CREATE TABLE ai._vectorizer_followed (vectorizer_id int4 NOT NULL);
+COMMENT ON TABLE ai._vectorizer_followed IS
+    'vectorizers that are being brought in step by a transaction; empty at the end of it';
+
 CREATE FUNCTION ai._vectorizer_follow(v ai.vectorizer, renamed name) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    mark text := 'ai_vectorizer.followed_' || v.id;
 BEGIN
-    IF current_setting(mark, true) = pg_current_xact_id()::text THEN
+    IF EXISTS (SELECT FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id) THEN
         RETURN;
     END IF;
-    PERFORM set_config(mark, pg_current_xact_id()::text, true);
+    INSERT INTO ai._vectorizer_followed VALUES (v.id);
     v := ai._vectorizer_follow_columns(v, renamed);
     PERFORM ai._vectorizer_follow_layout(v);
     PERFORM ai._vectorizer_follow_embedding(v);
+    PERFORM ai._vectorizer_check_queue_schema(n.nspname)
+    FROM pg_class q JOIN pg_namespace n ON n.oid = q.relnamespace WHERE q.oid = v.queue;
     PERFORM ai._vectorizer_follow_owner(v);
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);
     END IF;
-    PERFORM set_config(mark, '', true);
+    DELETE FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_follow(ai.vectorizer, name) IS
@@ -278,8 +282,10 @@ COMMENT ON FUNCTION ai._on_ddl_command_end() IS
     'event trigger: keeps vectorizers in step with what is altered';
 REVOKE ALL ON FUNCTION ai._on_ddl_command_end() FROM PUBLIC;
 
+-- ALTER VIEW and its like rename columns of tables, too.
 CREATE EVENT TRIGGER ai_on_ddl_command_end ON ddl_command_end
-    WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE', 'ALTER SCHEMA', 'CREATE SCHEMA', 'ALTER TYPE')
+    WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE',
+                 'ALTER TYPE', 'ALTER SCHEMA', 'CREATE TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION ai._on_ddl_command_end();
 ALTER EVENT TRIGGER ai_on_ddl_command_end ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER ai_on_ddl_command_end IS 'keeps vectorizers in step with what is altered';

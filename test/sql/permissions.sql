@@ -91,6 +91,9 @@ SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embe
     destination => ai.destination_table(view_schema => 'victim'));
 SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embedding => ai.embedding_local(),
     queue_schema => 'victim');
+-- Nor one that is hers: another with her own tables could take its name, and workers would write to these.
+SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embedding => ai.embedding_local(),
+    queue_schema => 'evil');
 SELECT relname FROM pg_class WHERE relname ~ '_vectorizer_q_\w*\d$' ORDER BY 1;
 
 -- A superuser runs her function without meaning to: it has her rights, not his.
@@ -243,6 +246,15 @@ SELECT ai.create_vectorizer('victim.rls', loading => ai.loading_column('body'), 
     destination => ai.destination_table('forced')) AS v \gset
 SELECT key FROM ai.jobs(:v);
 RESET ROLE;
+
+-- Nor by operators in a schema of hers, for the same reason as with queues.
+ALTER EXTENSION vector SET SCHEMA evil;
+SET ROLE regress_ai_mallory;
+CREATE TABLE evil.vectors (id evil.vector(2) PRIMARY KEY, body text);
+SELECT ai.create_vectorizer('evil.vectors', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3));
+DROP TABLE evil.vectors;
+RESET ROLE;
+ALTER EXTENSION vector SET SCHEMA public;
 
 -- A cast of hers that makes the keys of her table impossible to compare hides nobody's numbers but her own.
 SET ROLE regress_ai_mallory;

@@ -175,6 +175,17 @@ UPDATE ai._vectorizer_q_1 SET priority = 1;
 DELETE FROM ai._vectorizer_q_1;
 DROP PUBLICATION regress_ai;
 
+-- Where event triggers are off, names lead elsewhere. A trigger says so, and copies nothing.
+BEGIN;
+ALTER EVENT TRIGGER ai_on_ddl_command_end DISABLE;
+ALTER TABLE src RENAME COLUMN id TO number;
+SAVEPOINT s;
+INSERT INTO src (number) VALUES (5);
+ROLLBACK TO s;
+ALTER TABLE src ADD COLUMN id text NOT NULL DEFAULT 'a text in the place of a number';
+INSERT INTO src (number) VALUES (5);
+ROLLBACK;
+
 -- A writer needs no rights on our tables.
 CREATE ROLE regress_ai_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON src TO regress_ai_writer;

@@ -41,6 +41,13 @@ COMMIT;
 SELECT config #>> '{loading,column_name}' AS loaded FROM ai.vectorizer;
 UPDATE "Source" SET spare = 'd';
 SELECT queued();
+-- Columns of tables can be renamed as if they were views.
+ALTER VIEW "Source" RENAME COLUMN spare TO spare1;
+ALTER MATERIALIZED VIEW "Source" RENAME COLUMN spare1 TO spare2;
+ALTER FOREIGN TABLE "Source" RENAME COLUMN spare2 TO spare;
+ALTER VIEW "Source" RENAME COLUMN number TO "Number";
+SELECT config #>> '{loading,column_name}' AS loaded, source_pk #>> '{0,attname}' AS key FROM ai.vectorizer;
+ALTER VIEW "Source" RENAME COLUMN "Number" TO number;
 -- A rename that a template cannot follow is refused.
 ALTER TABLE "Source" RENAME COLUMN headline TO "head } line";
 ALTER TABLE "Source" RENAME COLUMN headline TO chunk;
@@ -169,6 +176,10 @@ ALTER TABLE queues2.q RENAME TO "Q";
 INSERT INTO src (number) VALUES (6);
 SELECT number FROM queues2."Q" ORDER BY 1;
 SELECT ai.vectorizer_queue_pending('v', true);
+-- Its schema cannot be given to somebody who could put other tables in its place.
+CREATE ROLE regress_ai_other;
+ALTER SCHEMA queues2 OWNER TO regress_ai_other;
+DROP ROLE regress_ai_other;
 \set VERBOSITY terse
 DROP SCHEMA queues2 CASCADE;
 \set VERBOSITY default
