@@ -203,8 +203,8 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_triggers(ai.vectorizer) IS
     'what follows from renaming a queue or its schema, and from turning triggers off and on';
 
--- What follows is DDL itself, and comes here again.
-CREATE TABLE ai._vectorizer_followed (vectorizer_id int4 NOT NULL);
+-- What follows is DDL itself, and comes here again. Unlogged, so that no publication minds it.
+CREATE UNLOGGED TABLE ai._vectorizer_followed (vectorizer_id int4 NOT NULL);
 COMMENT ON TABLE ai._vectorizer_followed IS
     'vectorizers that are being brought in step by a transaction; empty at the end of it';
 
