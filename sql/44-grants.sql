@@ -40,6 +40,13 @@ $$;
 COMMENT ON FUNCTION ai.grant_vectorizer_usage(name, boolean) IS
     'lets a role use vectorizers; an admin may also read all of them and track outside workers';
 
+CREATE FUNCTION ai.grant_ai_usage(to_user name, admin boolean DEFAULT false) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT ai.grant_vectorizer_usage(to_user, admin)$$;
+COMMENT ON FUNCTION ai.grant_ai_usage(name, boolean) IS
+    'the same as ai.grant_vectorizer_usage, which covers all of the schema';
+
 -- Called through the functions of the same names without the underscore, by nobody else.
 REVOKE ALL ON FUNCTION
     ai._create_vectorizer(oid, regclass, text, jsonb, jsonb, jsonb, jsonb, jsonb, jsonb, jsonb,

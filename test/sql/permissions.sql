@@ -280,7 +280,7 @@ SAVEPOINT s;
 SET LOCAL ROLE regress_ai_owner;
 SELECT count(*) FROM ai.vectorizer_status;
 ROLLBACK TO s;
-SELECT ai.grant_vectorizer_usage('regress_ai_owner');
+SELECT ai.grant_ai_usage('regress_ai_owner');
 SET LOCAL ROLE regress_ai_mallory;
 UPDATE victim.src SET body = 'by a writer';
 SET LOCAL ROLE regress_ai_owner;
