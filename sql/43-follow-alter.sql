@@ -175,13 +175,16 @@ CREATE FUNCTION ai._vectorizer_follow_triggers(v ai.vectorizer) RETURNS void
 DECLARE
     t record;
     was_off boolean := false;
+    is_off boolean := false;
 BEGIN
     IF NOT EXISTS (SELECT FROM ai._vectorizer_triggers(v) x WHERE x.kind = '_vectorizer_enqueue')
        AND EXISTS (SELECT FROM pg_trigger x
                    WHERE x.tgrelid = v.source AND x.tgname = v.trigger_name) THEN
         PERFORM ai._vectorizer_create_source_trigger(v);
     END IF;
-    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled = 'O' LOOP
+    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled IN ('O', 'D') LOOP
+        is_off := is_off OR t.enabled = 'D';
+        CONTINUE WHEN t.enabled = 'D';
         was_off := true;
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', ai._qualified_name(t.relation),
                        t.trigger_name);
@@ -193,7 +196,7 @@ BEGIN
         PERFORM ai._vectorizer_enqueue_rows(v, ai._from_source(v.source));
         PERFORM ai._vectorizer_enqueue_orphans(v);
     END IF;
-    IF EXISTS (SELECT FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled = 'D') THEN
+    IF is_off THEN
         RAISE WARNING 'changes of % are not queued for vectorizer "%" while its triggers are off',
             ai._qualified_name(v.source), v.name
             USING HINT = 'All rows are queued when they are turned on again.';
