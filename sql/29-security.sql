@@ -25,3 +25,20 @@ CREATE FUNCTION ai._is_owner(role oid, relation regclass) RETURNS boolean
     $$;
 COMMENT ON FUNCTION ai._is_owner(oid, regclass) IS
     'whether a role is the owner of a relation, a member of the owner, or a superuser';
+
+-- Statements that run with the rights of the extension's owner name tables and operators with their
+-- schemas. The owner of a schema can give it another name, and make one with things of his own in its
+-- place; so such statements keep to schemas of superusers.
+CREATE FUNCTION ai._untrusted_owner(schema_name name) RETURNS name
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT r.rolname FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner
+    WHERE n.nspname = schema_name AND NOT r.rolsuper
+      AND NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'ai' AND e.extowner = r.oid)
+      AND NOT (r.rolname = 'pg_database_owner' AND EXISTS (
+          SELECT FROM pg_database d JOIN pg_roles o ON o.oid = d.datdba
+          WHERE d.datname = current_database() AND o.rolsuper))
+    $$;
+COMMENT ON FUNCTION ai._untrusted_owner(name) IS
+    'owner of a schema; null if that is a superuser or the owner of the extension';

@@ -46,6 +46,8 @@ CREATE TABLE ai._vectorizer_errors (
     recorded timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX ON ai._vectorizer_errors (id, recorded);
+-- In a publication of all tables, what has no key cannot be deleted otherwise.
+ALTER TABLE ai._vectorizer_errors REPLICA IDENTITY FULL;
 COMMENT ON TABLE ai._vectorizer_errors IS
     'errors of vectorizers; details has the key of the row, the step and the class of the error';
 

@@ -11,6 +11,7 @@ CREATE TABLE ai._restored_rows (
     vectorizer_id int4 NOT NULL,
     content       jsonb NOT NULL
 );
+ALTER TABLE ai._restored_rows REPLICA IDENTITY FULL;
 COMMENT ON TABLE ai._restored_rows IS
     'rows that were restored before their vectorizer; empty at the end of a restore';
 

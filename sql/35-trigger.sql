@@ -123,7 +123,6 @@ CREATE FUNCTION ai._vectorizer_create_source_trigger(v ai.vectorizer) RETURNS vo
 DECLARE
     suffixes constant text[] := ARRAY['', '_update', '_flush', '_truncate'];
     definition text;
-    suffix text;
     renamed name;
 BEGIN
     FOR renamed IN SELECT t.trigger_name FROM ai._vectorizer_triggers(v) t
@@ -134,10 +133,9 @@ BEGIN
     FOREACH definition IN ARRAY ai._vectorizer_build_trigger_definition(v) LOOP
         EXECUTE 'CREATE OR REPLACE TRIGGER ' || definition;
     END LOOP;
-    FOREACH suffix IN ARRAY suffixes LOOP
-        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', ai._qualified_name(v.source),
-                       v.trigger_name || suffix);
-    END LOOP;
+    EXECUTE format('ALTER TABLE %s %s', ai._qualified_name(v.source),
+        (SELECT string_agg(format('ENABLE ALWAYS TRIGGER %I', v.trigger_name || s), ', ')
+         FROM unnest(suffixes) s));
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_create_source_trigger(ai.vectorizer) IS

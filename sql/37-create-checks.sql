@@ -75,6 +75,24 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_check_source(oid, regclass) IS
     'raises an error unless the caller may create a vectorizer on a table; then locks the table';
 
+-- Work is done as the owner, for whom rows that a policy hides are not there.
+CREATE FUNCTION ai._vectorizer_check_row_security(source regclass) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+               WHERE c.oid = source AND c.relrowsecurity AND c.relforcerowsecurity
+                 AND NOT r.rolsuper AND NOT r.rolbypassrls) THEN
+        RAISE WARNING 'row security of % holds for its owner, too', ai._qualified_name(source)
+            USING DETAIL = 'Rows that the owner cannot see are not embedded.',
+                  HINT = 'Give the owner a policy that shows all rows, or the attribute BYPASSRLS.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_row_security(regclass) IS
+    'warns if the owner of a table may not see all of its rows';
+
 -- A name derived from a long one is clipped, and numbered if it is taken; a name that was given, or
 -- fits, is used as it is.
 CREATE FUNCTION ai._derived_name(schema_name name, base name, suffix text) RETURNS name
@@ -146,6 +164,23 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_check_name(oid, oid, name, name, text) IS
     'raises an error unless the caller may create a relation of that name';
 
+CREATE FUNCTION ai._vectorizer_check_queue_schema(schema_name name) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF ai._untrusted_owner(schema_name) IS NOT NULL THEN
+        RAISE EXCEPTION 'schema "%" is not for queues, since it belongs to "%"', schema_name,
+            ai._untrusted_owner(schema_name)
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'The owner of a schema could put other tables in the place of a queue.',
+                  HINT = 'Leave queue_schema out, or name a schema that belongs to a superuser.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_queue_schema(name) IS
+    'raises an error if a schema belongs to somebody who could exchange the queues in it';
+
 -- A queue in the schema ai under a name of its own could stand in the way of another vectorizer, so
 -- it takes the right to create there.
 CREATE FUNCTION ai._vectorizer_check_names(caller oid, owner oid, id int4, names record,
@@ -159,6 +194,7 @@ BEGIN
              THEN (SELECT oid FROM pg_roles WHERE rolname = current_user) ELSE caller END,
         owner, coalesce(queue_schema, 'ai'), coalesce(queue_table, ('_vectorizer_q_' || id)::name),
         'queue_table');
+    PERFORM ai._vectorizer_check_queue_schema(coalesce(queue_schema, 'ai'));
     IF names.target_table IS NOT NULL THEN
         PERFORM ai._vectorizer_check_name(caller, owner, names.target_schema,
                                           names.target_table, 'target_table');
@@ -173,6 +209,34 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_check_names(oid, oid, int4, record, name, name) IS
     'raises an error unless the caller may create queue, target and view under these names';
+
+-- Keys are compared by the operator of their index, with the rights of the extension's owner.
+CREATE FUNCTION ai._vectorizer_check_key(source regclass) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    found_schema name;
+    type text;
+BEGIN
+    SELECT n.nspname, format_type(c.opcintype, NULL) INTO found_schema, type
+    FROM pg_index i, unnest(i.indclass) opclass JOIN pg_opclass c ON c.oid = opclass
+    JOIN pg_amop a ON a.amopfamily = c.opcfamily AND a.amopstrategy = 3
+         AND a.amoplefttype = c.opcintype AND a.amoprighttype = c.opcintype
+    JOIN pg_operator o ON o.oid = a.amopopr JOIN pg_namespace n ON n.oid = o.oprnamespace
+    WHERE i.indexrelid = ai._vectorizer_key_index(source)
+      AND ai._untrusted_owner(n.nspname) IS NOT NULL;
+    IF FOUND THEN
+        RAISE EXCEPTION 'type % is not for keys, since schema "%" belongs to "%"', type,
+            found_schema, ai._untrusted_owner(found_schema)
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'The owner of a schema could put other operators in the place of its own.',
+                  HINT = 'Use a unique key of another type, or have a superuser own that schema.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_check_key(regclass) IS
+    'raises an error if somebody could exchange the operators by which keys are compared';
 
 CREATE FUNCTION ai._vectorizer_check_column(source regclass, source_pk jsonb, config jsonb)
     RETURNS void

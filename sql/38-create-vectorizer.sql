@@ -231,6 +231,7 @@ BEGIN
             USING ERRCODE = 'invalid_table_definition',
                   HINT = 'A unique index on columns that are NOT NULL will do as well.';
     END IF;
+    PERFORM ai._vectorizer_check_key(source);
     names := ai._vectorizer_names(source, destination);
     v.name := coalesce(name, names.vectorizer);
     if_not_exists := coalesce(if_not_exists, false);
@@ -253,6 +254,7 @@ BEGIN
         RAISE NOTICE 'embeddings are made by the embedded model "%"', embedding ->> 'model'
             USING HINT = 'For another one, give the argument embedding.';
     END IF;
+    PERFORM ai._vectorizer_check_row_security(source);
     v := ai._vectorizer_build(v, names, coalesce(queue_schema, 'ai'),
         coalesce(queue_table, ('_vectorizer_q_' || v.id)::name), coalesce(enqueue_existing, true));
     INSERT INTO ai.vectorizer (id, name, source, source_pk, target, view, queue, work,

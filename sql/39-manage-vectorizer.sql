@@ -53,9 +53,11 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_require_owner(oid, ai.vectorizer, text) IS
     'raises an error unless the caller owns a vectorizer';
 
--- By what they do, not by their names, which the owner of the table can change.
-CREATE FUNCTION ai._vectorizer_triggers(v ai.vectorizer, OUT relation regclass,
-        OUT trigger_name name, OUT kind text, OUT enabled "char") RETURNS SETOF record
+-- By what they do, not by their names, which the owner of the table can change. PostgreSQL makes
+-- copies of row triggers on partitions.
+CREATE FUNCTION ai._vectorizer_triggers(v ai.vectorizer, copies boolean DEFAULT false,
+        OUT relation regclass, OUT trigger_name name, OUT kind text, OUT enabled "char")
+    RETURNS SETOF record
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -69,13 +71,13 @@ CREATE FUNCTION ai._vectorizer_triggers(v ai.vectorizer, OUT relation regclass,
     SELECT t.tgrelid::regclass, t.tgname, p.proname, t.tgenabled
     FROM mine CROSS JOIN pg_trigger t
     JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'ai'::regnamespace
-    WHERE t.tgparentid = 0
+    WHERE (copies OR t.tgparentid = 0)
       AND (t.tgrelid = v.source OR t.tgrelid IN (SELECT m FROM ai._vectorizer_marked(v) m))
       AND (p.proname = '_vectorizer_enqueue'
                AND substring(t.tgargs FROM 1 FOR length(enqueue_arguments)) = enqueue_arguments
            OR p.proname IN ('_vectorizer_flush', '_vectorizer_truncate') AND t.tgargs = id_argument)
     $$;
-COMMENT ON FUNCTION ai._vectorizer_triggers(ai.vectorizer) IS
+COMMENT ON FUNCTION ai._vectorizer_triggers(ai.vectorizer, boolean) IS
     'triggers of a vectorizer, on its source and on the partitions of it';
 
 CREATE FUNCTION ai._drop_if_exists(kind text, relation regclass) RETURNS void

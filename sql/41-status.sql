@@ -154,8 +154,13 @@ BEGIN
     END IF;
     n.pending := n.pending + greatest(taken - n.running - n.retrying, 0);
     RETURN n;
-EXCEPTION WHEN lock_not_available OR undefined_table THEN
-    RETURN NULL;
+EXCEPTION
+    WHEN lock_not_available OR undefined_table THEN
+        RETURN NULL;
+    WHEN ambiguous_function THEN
+        -- Casts of its own keep the key from being compared. It must not hide the others.
+        n := (ai._vectorizer_count_exactly(v), 0, 0, 0, NULL, NULL, SQLERRM, NULL);
+        RETURN n;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_count(ai.vectorizer) IS

@@ -111,6 +111,31 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_layout(ai.vectorizer) IS
     'raises an error if a table lacks a column that a vectorizer needs, or a key may be null';
 
+-- Vectors of another length, or no vectors, could not be stored any more. With halfvec they can.
+CREATE FUNCTION ai._vectorizer_follow_embedding(v ai.vectorizer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    relation regclass := coalesce(v.target, v.source);
+    embedding_column name := coalesce(v.config #>> '{destination,embedding_column}', 'embedding');
+    dimensions int4 := v.config #>> '{embedding,dimensions}';
+BEGIN
+    IF v.target IS NULL AND v.config #>> '{destination,implementation}' <> 'column' THEN
+        RETURN;
+    END IF;
+    IF EXISTS (
+        SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+        WHERE a.attrelid = relation AND a.attname = embedding_column AND NOT a.attisdropped
+          AND (t.typname NOT IN ('vector', 'halfvec') OR a.atttypmod NOT IN (-1, dimensions))) THEN
+        PERFORM ai._vectorizer_refuse(v, format('column "%s" of table %s must stay %s',
+            embedding_column, ai._qualified_name(relation), ai._vector_type(dimensions)));
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_follow_embedding(ai.vectorizer) IS
+    'raises an error if the embeddings of a vectorizer do not fit into their column any more';
+
 -- Target and view go with the source, as far as they belonged to the same role. REASSIGN OWNED
 -- fires no event trigger, so this is also called before the owner's rights on the queue are needed.
 CREATE FUNCTION ai._vectorizer_follow_owner(v ai.vectorizer) RETURNS void
@@ -140,46 +165,79 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_owner(ai.vectorizer) IS
     'what follows from a new owner of a source';
 
--- Triggers name the queue; and what turns triggers off and on again forgets ALWAYS.
+-- Triggers name the queue; and what turns them off and on again forgets ALWAYS. What was changed
+-- meanwhile nobody knows, so all rows are queued then. A session that restores a dump makes triggers
+-- and turns them on in two steps, and has the queue in the dump.
 CREATE FUNCTION ai._vectorizer_follow_triggers(v ai.vectorizer) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     t record;
+    was_off boolean := false;
+    is_off boolean := false;
 BEGIN
     IF NOT EXISTS (SELECT FROM ai._vectorizer_triggers(v) x WHERE x.kind = '_vectorizer_enqueue')
        AND EXISTS (SELECT FROM pg_trigger x
                    WHERE x.tgrelid = v.source AND x.tgname = v.trigger_name) THEN
         PERFORM ai._vectorizer_create_source_trigger(v);
     END IF;
-    FOR t IN SELECT * FROM ai._vectorizer_triggers(v) x WHERE x.enabled = 'O' LOOP
+    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled IN ('O', 'D') LOOP
+        is_off := is_off OR t.enabled = 'D';
+        CONTINUE WHEN t.enabled = 'D';
+        was_off := true;
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', ai._qualified_name(t.relation),
                        t.trigger_name);
     END LOOP;
+    IF was_off AND current_setting('check_function_bodies')::boolean THEN
+        RAISE NOTICE 'all rows of % are queued for vectorizer "%"', ai._qualified_name(v.source),
+            v.name
+            USING DETAIL = 'Its triggers were turned off, and changes may have been missed.';
+        PERFORM ai._vectorizer_enqueue_rows(v, ai._from_source(v.source));
+        PERFORM ai._vectorizer_enqueue_orphans(v);
+    END IF;
+    IF is_off THEN
+        RAISE WARNING 'changes of % are not queued for vectorizer "%" while its triggers are off',
+            ai._qualified_name(v.source), v.name
+            USING HINT = 'All rows are queued when they are turned on again.';
+    END IF;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_triggers(ai.vectorizer) IS
-    'what follows from renaming a queue or its schema, and from turning triggers on';
+    'what follows from renaming a queue or its schema, and from turning triggers off and on';
+
+-- What follows is DDL itself, and comes here again. Unlogged, so that no publication minds it.
+CREATE UNLOGGED TABLE ai._vectorizer_followed (vectorizer_id int4 NOT NULL);
+COMMENT ON TABLE ai._vectorizer_followed IS
+    'vectorizers that are being brought in step by a transaction; empty at the end of it';
 
 CREATE FUNCTION ai._vectorizer_follow(v ai.vectorizer, renamed name) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
+    IF EXISTS (SELECT FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id) THEN
+        RETURN;
+    END IF;
+    INSERT INTO ai._vectorizer_followed VALUES (v.id);
     v := ai._vectorizer_follow_columns(v, renamed);
     PERFORM ai._vectorizer_follow_layout(v);
+    PERFORM ai._vectorizer_follow_embedding(v);
+    PERFORM ai._vectorizer_check_queue_schema(n.nspname)
+    FROM pg_class q JOIN pg_namespace n ON n.oid = q.relnamespace WHERE q.oid = v.queue;
     PERFORM ai._vectorizer_follow_owner(v);
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);
     END IF;
+    DELETE FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_follow(ai.vectorizer, name) IS
     'brings a vectorizer in step with its tables; one column of the source may have been renamed';
 
--- A column can be renamed through a parent, and partitions come and go below a source.
+-- A column can be renamed through a parent, or through the composite type that a table was made of;
+-- and partitions come and go below a source.
 CREATE FUNCTION ai._vectorizers_of(relation oid) RETURNS SETOF ai.vectorizer
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -187,15 +245,19 @@ CREATE FUNCTION ai._vectorizers_of(relation oid) RETURNS SETOF ai.vectorizer
     WITH RECURSIVE above AS (
         SELECT relation AS oid
         UNION SELECT i.inhparent FROM above JOIN pg_inherits i ON i.inhrelid = above.oid
+    ), made_of AS (
+        SELECT i.inhparent AS oid, i.inhrelid AS child FROM pg_inherits i
+        UNION ALL SELECT t.typrelid, c.oid FROM pg_class c JOIN pg_type t ON t.oid = c.reloftype
     ), below AS (
         SELECT relation AS oid
-        UNION SELECT i.inhrelid FROM below JOIN pg_inherits i ON i.inhparent = below.oid
+        UNION SELECT m.child FROM below JOIN made_of m ON m.oid = below.oid
     )
     SELECT v.* FROM ai.vectorizer v
     WHERE relation IN (v.target, v.queue, v.work, v.failed)
        OR v.source IN (SELECT oid FROM above UNION SELECT oid FROM below)
     $$;
-COMMENT ON FUNCTION ai._vectorizers_of(oid) IS 'vectorizers that have to do with a table';
+COMMENT ON FUNCTION ai._vectorizers_of(oid) IS
+    'vectorizers that have to do with a table, or with a composite type';
 
 -- SECURITY DEFINER for the same reason as ai._on_sql_drop.
 CREATE FUNCTION ai._on_ddl_command_end() RETURNS event_trigger
@@ -223,8 +285,10 @@ COMMENT ON FUNCTION ai._on_ddl_command_end() IS
     'event trigger: keeps vectorizers in step with what is altered';
 REVOKE ALL ON FUNCTION ai._on_ddl_command_end() FROM PUBLIC;
 
+-- ALTER VIEW and its like rename columns of tables, too.
 CREATE EVENT TRIGGER ai_on_ddl_command_end ON ddl_command_end
-    WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE', 'ALTER SCHEMA')
+    WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE',
+                 'ALTER TYPE', 'ALTER SCHEMA', 'CREATE TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION ai._on_ddl_command_end();
 ALTER EVENT TRIGGER ai_on_ddl_command_end ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER ai_on_ddl_command_end IS 'keeps vectorizers in step with what is altered';

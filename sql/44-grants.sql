@@ -14,6 +14,8 @@ BEGIN
                   HINT = 'A superuser or the owner of the schema ai may do so.';
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA ai TO %I', to_user);
+    -- The triggers of all sources call it with the rights of whoever writes.
+    GRANT EXECUTE ON FUNCTION ai._changed(anyelement, anyelement) TO PUBLIC;
     FOR routine IN
         SELECT p.oid FROM pg_proc p
         WHERE p.pronamespace = 'ai'::regnamespace AND NOT EXISTS (
@@ -37,6 +39,13 @@ END
 $$;
 COMMENT ON FUNCTION ai.grant_vectorizer_usage(name, boolean) IS
     'lets a role use vectorizers; an admin may also read all of them and track outside workers';
+
+CREATE FUNCTION ai.grant_ai_usage(to_user name, admin boolean DEFAULT false) RETURNS void
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT ai.grant_vectorizer_usage(to_user, admin)$$;
+COMMENT ON FUNCTION ai.grant_ai_usage(name, boolean) IS
+    'the same as ai.grant_vectorizer_usage, which covers all of the schema';
 
 -- Called through the functions of the same names without the underscore, by nobody else.
 REVOKE ALL ON FUNCTION

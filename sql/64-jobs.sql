@@ -93,6 +93,9 @@ BEGIN
         'count(*) FILTER (WHERE j.status = ''running''), '
         'count(*) FILTER (WHERE j.status = ''retryable''), '
         'count(*) FILTER (WHERE j.status = ''failed'') FROM (%s) j', ai._jobs_of(v));
+EXCEPTION WHEN ambiguous_function THEN
+    -- As in ai._vectorizer_count.
+    RETURN QUERY SELECT ai._vectorizer_count_exactly(v), 0::bigint, 0::bigint, 0::bigint;
 END
 $$;
 COMMENT ON FUNCTION ai._job_counts(oid, int4) IS

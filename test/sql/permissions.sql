@@ -91,6 +91,9 @@ SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embe
     destination => ai.destination_table(view_schema => 'victim'));
 SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embedding => ai.embedding_local(),
     queue_schema => 'victim');
+-- Nor one that is hers: another with her own tables could take its name, and workers would write to these.
+SELECT ai.create_vectorizer('evil.t', loading => ai.loading_column('body'), embedding => ai.embedding_local(),
+    queue_schema => 'evil');
 SELECT relname FROM pg_class WHERE relname ~ '_vectorizer_q_\w*\d$' ORDER BY 1;
 
 -- A superuser runs her function without meaning to: it has her rights, not his.
@@ -236,7 +239,36 @@ SET ROLE regress_ai_reader;
 SELECT id, chunk FROM victim.rls_embedding;
 RESET ROLE;
 
--- grant_vectorizer_usage: for those who took it from PUBLIC.
+-- Row security that holds for the owner, too: nobody thinks of that by himself.
+SET ROLE regress_ai_owner;
+ALTER TABLE victim.rls FORCE ROW LEVEL SECURITY;
+SELECT ai.create_vectorizer('victim.rls', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3),
+    destination => ai.destination_table('forced')) AS v \gset
+SELECT key FROM ai.jobs(:v);
+RESET ROLE;
+
+-- Nor by operators in a schema of hers, for the same reason as with queues.
+ALTER EXTENSION vector SET SCHEMA evil;
+SET ROLE regress_ai_mallory;
+CREATE TABLE evil.vectors (id evil.vector(2) PRIMARY KEY, body text);
+SELECT ai.create_vectorizer('evil.vectors', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3));
+DROP TABLE evil.vectors;
+RESET ROLE;
+ALTER EXTENSION vector SET SCHEMA public;
+
+-- A cast of hers that makes the keys of her table impossible to compare hides nobody's numbers but her own.
+SET ROLE regress_ai_mallory;
+CREATE TYPE evil.key AS (a int);
+CREATE TABLE evil.keyed (id evil.key PRIMARY KEY, body text);
+SELECT ai.create_vectorizer('evil.keyed', name => 'keyed', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3)) > 0 AS made;
+CREATE FUNCTION evil.cast_key(evil.key) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'ran as %', current_user; RETURN 'x'; END $$;
+CREATE CAST (evil.key AS text) WITH FUNCTION evil.cast_key(evil.key) AS IMPLICIT;
+INSERT INTO evil.keyed VALUES (row(1)::evil.key, 'a'), (row(2)::evil.key, 'b');
+RESET ROLE;
+SELECT name, pending_items, last_error FROM ai.vectorizer_status WHERE name IN ('victims', 'keyed') ORDER BY 1;
+SELECT name, pending, failed FROM ai.job_counts WHERE name IN ('victims', 'keyed') ORDER BY 1;
+
+-- grant_vectorizer_usage: for those who took it from PUBLIC. Who writes to a source still needs nothing.
 SET ROLE regress_ai_mallory;
 SELECT ai.grant_vectorizer_usage('regress_ai_mallory', true);
 RESET ROLE;
@@ -248,7 +280,9 @@ SAVEPOINT s;
 SET LOCAL ROLE regress_ai_owner;
 SELECT count(*) FROM ai.vectorizer_status;
 ROLLBACK TO s;
-SELECT ai.grant_vectorizer_usage('regress_ai_owner');
+SELECT ai.grant_ai_usage('regress_ai_owner');
+SET LOCAL ROLE regress_ai_mallory;
+UPDATE victim.src SET body = 'by a writer';
 SET LOCAL ROLE regress_ai_owner;
 SELECT count(*) FROM ai.vectorizer_status;
 CREATE TABLE victim.again (id int PRIMARY KEY, body text);

@@ -88,6 +88,33 @@ SELECT queued();
 DROP TABLE part_africa;
 SELECT queued();
 
+-- A tree of partitions comes and goes at once.
+CREATE TABLE part_south (id int NOT NULL, region text NOT NULL, body text) PARTITION BY RANGE (id);
+CREATE TABLE part_south_1 PARTITION OF part_south FOR VALUES FROM (0) TO (10);
+CREATE TABLE part_south_2 PARTITION OF part_south FOR VALUES FROM (10) TO (20);
+CREATE TABLE part_south_3 PARTITION OF part_south FOR VALUES FROM (20) TO (30);
+INSERT INTO part_south VALUES (1, 'south', 'a'), (11, 'south', 'b'), (21, 'south', 'c');
+ALTER TABLE part ATTACH PARTITION part_south FOR VALUES IN ('south');
+SELECT queued();
+SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgrelid::regclass::text ~ '^part_south_' ORDER BY 1, 2;
+CREATE SCHEMA part_more CREATE TABLE part_south_4 PARTITION OF public.part_south FOR VALUES FROM (30) TO (40);
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'part_more.part_south_4'::regclass ORDER BY 1;
+ALTER TABLE part DETACH PARTITION part_south;
+SELECT queued();
+SELECT count(*) FROM pg_trigger WHERE tgrelid::regclass::text ~ 'part_south';
+DROP TABLE part_south;
+DROP SCHEMA part_more;
+
+-- Triggers that are turned off and on again, on a partition alone: ALWAYS, as before.
+ALTER TABLE part_us DISABLE TRIGGER ALL;
+INSERT INTO part VALUES (6, 'us', 'missed');
+SELECT queued();
+ALTER TABLE part_us ENABLE TRIGGER ALL;
+SELECT queued();
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'part_us'::regclass ORDER BY 1;
+DELETE FROM part WHERE id = 6;
+SELECT queued();
+
 -- Its trigger for TRUNCATE is made again if somebody drops it.
 DROP TRIGGER _vectorizer_src_trg_1_truncate ON part_us;
 SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'part_us'::regclass AND tgname ~ 'truncate';

@@ -173,7 +173,27 @@ SELECT ai.vectorizer_queue_pending(1, exact_count => true);
 CREATE PUBLICATION regress_ai FOR ALL TABLES;
 UPDATE ai._vectorizer_q_1 SET priority = 1;
 DELETE FROM ai._vectorizer_q_1;
+SELECT ai.create_vectorizer('src', name => 'published', loading => ai.loading_column('title'), embedding => ai.embedding_local('m', 3),
+    destination => ai.destination_table('published')) > 0 AS made;
+ALTER TABLE src RENAME COLUMN other TO another;
+ALTER TABLE src RENAME COLUMN another TO other;
+SELECT ai._vectorizer_errors_prune();
+SELECT ai.drop_vectorizer('published', true);
+SELECT c.relname FROM pg_class c
+WHERE c.relnamespace = 'ai'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.relreplident = 'd'
+  AND c.relnatts > 0 AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary);
 DROP PUBLICATION regress_ai;
+
+-- Where event triggers are off, names lead elsewhere. A trigger says so, and copies nothing.
+BEGIN;
+ALTER EVENT TRIGGER ai_on_ddl_command_end DISABLE;
+ALTER TABLE src RENAME COLUMN id TO number;
+SAVEPOINT s;
+INSERT INTO src (number) VALUES (5);
+ROLLBACK TO s;
+ALTER TABLE src ADD COLUMN id text NOT NULL DEFAULT 'a text in the place of a number';
+INSERT INTO src (number) VALUES (5);
+ROLLBACK;
 
 -- A writer needs no rights on our tables.
 CREATE ROLE regress_ai_writer;

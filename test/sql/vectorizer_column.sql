@@ -32,7 +32,9 @@ TRUNCATE doc;
 SELECT pending_items FROM ai.vectorizer_status WHERE id = 1;
 INSERT INTO doc (id, body) VALUES (3, 'x');
 
--- The column can be renamed, and is missed when it is dropped.
+-- The column keeps its type, can be renamed, and is missed when it is dropped.
+ALTER TABLE doc ALTER COLUMN "Title Embedding" TYPE vector(3);
+ALTER TABLE doc ALTER COLUMN "Title Embedding" TYPE text;
 ALTER TABLE doc RENAME COLUMN "Title Embedding" TO title_embedding;
 SELECT embedding_column, disabled FROM ai.vectorizer_status WHERE id = 2;
 ALTER TABLE doc DROP COLUMN title_embedding;

@@ -41,6 +41,13 @@ COMMIT;
 SELECT config #>> '{loading,column_name}' AS loaded FROM ai.vectorizer;
 UPDATE "Source" SET spare = 'd';
 SELECT queued();
+-- Columns of tables can be renamed as if they were views.
+ALTER VIEW "Source" RENAME COLUMN spare TO spare1;
+ALTER MATERIALIZED VIEW "Source" RENAME COLUMN spare1 TO spare2;
+ALTER FOREIGN TABLE "Source" RENAME COLUMN spare2 TO spare;
+ALTER VIEW "Source" RENAME COLUMN number TO "Number";
+SELECT config #>> '{loading,column_name}' AS loaded, source_pk #>> '{0,attname}' AS key FROM ai.vectorizer;
+ALTER VIEW "Source" RENAME COLUMN "Number" TO number;
 -- A rename that a template cannot follow is refused.
 ALTER TABLE "Source" RENAME COLUMN headline TO "head } line";
 ALTER TABLE "Source" RENAME COLUMN headline TO chunk;
@@ -90,10 +97,27 @@ SELECT view, disabled FROM ai.vectorizer_status;
 UPDATE src SET spare = 'e';
 SELECT queued();
 
--- Triggers keep ALWAYS when they are turned off and on.
+-- Embeddings stay vectors of that length; half the size will do.
+ALTER TABLE stored ALTER COLUMN embedding TYPE vector(4) USING '[1,2,3,4]';
+ALTER TABLE stored ALTER COLUMN embedding TYPE text;
+ALTER TABLE stored ALTER COLUMN embedding TYPE halfvec(3);
+ALTER TABLE stored ALTER COLUMN embedding TYPE vector(3);
+
+-- Triggers keep ALWAYS when they are turned off and on, and what they missed is queued.
 ALTER TABLE src DISABLE TRIGGER ALL;
+INSERT INTO src (number) VALUES (30);
+INSERT INTO stored (id, chunk_seq, chunk, embedding) VALUES (31, 0, 'lost', '[1,2,3]');
+SELECT queued();
 ALTER TABLE src ENABLE TRIGGER ALL;
+SELECT queued();
 SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'src'::regclass ORDER BY 1;
+DELETE FROM src WHERE number = 30;
+DELETE FROM stored WHERE id = 31;
+SELECT queued();
+-- Renaming a column makes them again, which is no reason to queue anything.
+ALTER TABLE src RENAME COLUMN spare TO body2;
+ALTER TABLE src RENAME COLUMN body2 TO spare;
+SELECT queued();
 -- A renamed trigger does not come twice.
 ALTER TRIGGER _vectorizer_src_trg_1 ON src RENAME TO mine;
 ALTER TABLE src RENAME COLUMN spare TO body2;
@@ -129,6 +153,19 @@ TRUNCATE src;
 SELECT queued();
 SELECT ai.drop_vectorizer('v', drop_all => true);
 
+-- A table of a composite type has its columns renamed and dropped with those of the type.
+CREATE TYPE person AS (id int, body text);
+CREATE TABLE people OF person (PRIMARY KEY (id));
+SELECT ai.create_vectorizer('people', name => 'people', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3)) > 0 AS made;
+ALTER TYPE person RENAME ATTRIBUTE id TO number CASCADE;
+ALTER TYPE person RENAME ATTRIBUTE body TO contents CASCADE;
+SELECT source_pk #>> '{0,attname}' AS key, config #>> '{loading,column_name}' AS loaded FROM ai.vectorizer WHERE name = 'people';
+INSERT INTO people VALUES (1, 'a');
+UPDATE people SET contents = 'b';
+SELECT key FROM ai.jobs('people');
+ALTER TYPE person DROP ATTRIBUTE contents CASCADE;
+DROP TABLE people CASCADE;
+
 -- A queue in a schema of its own follows renames, and keeps the schema.
 CREATE SCHEMA queues;
 SELECT ai.create_vectorizer('src', name => 'v', loading => ai.loading_column('body2'), embedding => ai.embedding_local('m', 3),
@@ -139,6 +176,10 @@ ALTER TABLE queues2.q RENAME TO "Q";
 INSERT INTO src (number) VALUES (6);
 SELECT number FROM queues2."Q" ORDER BY 1;
 SELECT ai.vectorizer_queue_pending('v', true);
+-- Its schema cannot be given to somebody who could put other tables in its place.
+CREATE ROLE regress_ai_other;
+ALTER SCHEMA queues2 OWNER TO regress_ai_other;
+DROP ROLE regress_ai_other;
 \set VERBOSITY terse
 DROP SCHEMA queues2 CASCADE;
 \set VERBOSITY default

@@ -18,13 +18,15 @@ $node->safe_psql('postgres', 'CREATE ROLE app; CREATE DATABASE original');
 sql('original', q{
 	CREATE EXTENSION ai CASCADE;
 	CREATE SCHEMA "App" AUTHORIZATION app;
+	CREATE SCHEMA "Queues";
+	GRANT ALL ON SCHEMA "Queues" TO app;
 	SET ROLE app;
 	CREATE TABLE "App".blog (gone int, id int PRIMARY KEY, title text, gone2 int, body text);
 	ALTER TABLE "App".blog DROP gone, DROP gone2;
 	INSERT INTO "App".blog VALUES (1, 'one', 'a'), (2, 'two', 'b');
 	SELECT ai.create_vectorizer('"App".blog', name => 'blog', loading => ai.loading_column('body'),
 		embedding => ai.embedding_local('m', 3), formatting => ai.formatting_python_template('$title: $chunk'),
-		queue_schema => 'App', queue_table => 'Blog queue');
+		queue_schema => 'Queues', queue_table => 'Blog queue');
 	SELECT ai.create_vectorizer('"App".blog', name => 'titles', loading => ai.loading_column('title'),
 		embedding => ai.embedding_local('m', 3), chunking => ai.chunking_none(),
 		destination => ai.destination_column('title_embedding'), enqueue_existing => false);
@@ -38,10 +40,10 @@ sql('original', q{
 	SELECT ai.pause_vectorizer('blog', '2999-01-01');
 	INSERT INTO "App".blog_embedding_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'a chunk', '[1,2,3]');
 	RESET ROLE;
-	UPDATE "App"."Blog queue" SET priority = 3 WHERE id = 2;
-	INSERT INTO "App"._vectorizer_q_work_1 (id, queued_at, priority, attempts, retry_at, lease)
+	UPDATE "Queues"."Blog queue" SET priority = 3 WHERE id = 2;
+	INSERT INTO "Queues"._vectorizer_q_work_1 (id, queued_at, priority, attempts, retry_at, lease)
 	VALUES (2, now(), 0, 3, '2030-01-01', 'a0000000-0000-0000-0000-000000000001');
-	INSERT INTO "App"._vectorizer_q_failed_1 (id, step, error, class) VALUES (9, 'embedding', 'it broke', 'permanent');
+	INSERT INTO "Queues"._vectorizer_q_failed_1 (id, step, error, class) VALUES (9, 'embedding', 'it broke', 'permanent');
 	INSERT INTO ai._vectorizer_errors (id, message, details) VALUES (1, 'it broke', '{"key": {"id": 9}}');
 	SELECT ai.pause_workers();
 	SELECT ai.register_worker('worker:outside:0');
@@ -50,10 +52,10 @@ sql('original', q{
 my %state = (
 	'vectorizers'         => q{SELECT id, name, source, target, view, queue, work, failed, trigger_name, source_pk, config,
 	                           owner_role, disabled, created FROM ai.vectorizer ORDER BY id},
-	'queue'               => q{SELECT * FROM "App"."Blog queue" ORDER BY id, queued_at},
+	'queue'               => q{SELECT * FROM "Queues"."Blog queue" ORDER BY id, queued_at},
 	'empty queue'         => q{SELECT * FROM ai._vectorizer_q_2 ORDER BY id},
-	'taken rows'          => q{SELECT * FROM "App"._vectorizer_q_work_1},
-	'failed rows'         => q{SELECT * FROM "App"._vectorizer_q_failed_1},
+	'taken rows'          => q{SELECT * FROM "Queues"._vectorizer_q_work_1},
+	'failed rows'         => q{SELECT * FROM "Queues"._vectorizer_q_failed_1},
 	'errors'              => q{SELECT * FROM ai.vectorizer_errors},
 	'worker processes'    => q{SELECT * FROM ai.vectorizer_worker_process},
 	'progress'            => q{SELECT * FROM ai.vectorizer_worker_progress},
@@ -86,7 +88,7 @@ sub check_restored
 		UPDATE "App".blog SET title_embedding = '[1,2,3]';
 		INSERT INTO "App".part VALUES (2, 'zz', 'a');
 		INSERT INTO "App".eu VALUES (2, 'eu', 'a')});
-	is(sql($database, q{SELECT string_agg(id::text, ',' ORDER BY id) FROM "App"."Blog queue"}),
+	is(sql($database, q{SELECT string_agg(id::text, ',' ORDER BY id) FROM "Queues"."Blog queue"}),
 		'1,1,2,3', "$how: changes are queued");
 	is(sql($database, q{SELECT string_agg(id::text, ',' ORDER BY id) FROM ai._vectorizer_q_2}),
 		'3', "$how: also for a column destination");

@@ -59,6 +59,25 @@ void SetPriority(QueueRoute* route, Relation relation, const char* column) {
   }
 }
 
+/// Keys are copied as they are. Whatever was renamed since, a value of another type than the queue's
+/// column must not get there.
+void CheckKeyTypes(const QueueRoute& route, Relation source) {
+  Relation queue = table_open(route.queue, RowExclusiveLock);
+  const TupleDesc columns = RelationGetDescr(queue);
+  for (int i = 0; i < route.key_count; ++i) {
+    const Form_pg_attribute key =
+        TupleDescAttr(RelationGetDescr(source), route.source_columns[i] - 1);
+    if (i >= columns->natts || TupleDescAttr(columns, i)->atttypid != getBaseType(key->atttypid)) {
+      ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+              errmsg("column \"%s\" of relation \"%s\" is not the key that a vectorizer was "
+                     "created with",
+                     NameStr(key->attname), RelationGetRelationName(source)),
+              errhint("Drop the vectorizer with ai.drop_vectorizer and create it again."));
+    }
+  }
+  table_close(queue, NoLock);
+}
+
 /// Found once per statement and trigger.
 const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
   auto* route = static_cast<QueueRoute*>(fcinfo->flinfo->fn_extra);
@@ -79,6 +98,7 @@ const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
     route->source_columns[i] =
         ColumnByName(event.tg_relation, trigger.tgargs[kFirstKeyArgument + i]);
   }
+  CheckKeyTypes(*route, event.tg_relation);
   if (trigger.tgnargs > kFirstKeyArgument + key_count) {
     SetPriority(route, event.tg_relation, trigger.tgargs[trigger.tgnargs - 1]);
   }
