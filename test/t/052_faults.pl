@@ -360,7 +360,7 @@ hang('two', q{INSERT INTO src VALUES (2, 'two')}, 'two');
 takes_less(2, 'DROP EXTENSION with a request under way', sub { sql('DROP EXTENSION ai CASCADE', 'two'); });
 release();
 is(sql(q{SELECT body FROM src}, 'two'), 'two', 'the rows are left');
-sql(q{DROP TABLE IF EXISTS src_embedding_store}, 'two');
+sql(q{DROP TABLE IF EXISTS src_embedding_store CASCADE}, 'two');
 create_extension('two');
 $engine->elsewhere(database => 'two')->is_settled('src', 'and are embedded when the extension comes again');
 hang('three', q{INSERT INTO src VALUES (3, 'three')}, 'one');
