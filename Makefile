@@ -91,7 +91,7 @@ bench:
 
 # Long versions of tests that make test runs too; the seed that is printed repeats a run.
 chaos:
-	@AI_CHAOS=1 TESTS='052_faults 062_providers' '$(ROOT)/scripts/test' tap
+	@AI_CHAOS=1 TESTS='052_faults 055_limits 056_update 062_providers' '$(ROOT)/scripts/test' tap
 
 fuzz:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/fuzz' run

@@ -1,6 +1,13 @@
 -- What coordinators do to the tables: rows of worker processes that are gone go back, histories stay
 -- short. Only the background processes call these.
 
+CREATE FUNCTION ai._pages(relation regclass) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT
+    AS 'MODULE_PATHNAME', 'ai_pages';
+COMMENT ON FUNCTION ai._pages(regclass) IS
+    'how many pages a table has; null if it is gone or somebody has locked it. Waits for nobody and '
+    'keeps no lock';
+
 CREATE FUNCTION ai._vectorizer_max_attempts(config jsonb) RETURNS int4
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -133,6 +140,7 @@ CREATE FUNCTION ai._vectorizer_errors_prune() RETURNS void
 COMMENT ON FUNCTION ai._vectorizer_errors_prune() IS
     'removes all but the newest thousand errors of each vectorizer, in steps';
 
-REVOKE ALL ON FUNCTION ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval, uuid[]),
+REVOKE ALL ON FUNCTION ai._pages(regclass),
+    ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval, uuid[]),
     ai._vectorizer_blame(int4, text, int4, interval),
     ai._worker_prune(uuid[]), ai._vectorizer_errors_prune() FROM PUBLIC;

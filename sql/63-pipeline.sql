@@ -267,7 +267,9 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
 -- and until the next vacuum what was taken from its start has to be stepped over; so a look is at its
 -- last pages only, unless it is to be whole.
 -- One whose tables somebody has locked, to drop it perhaps, must not hold up the others: it is
--- looked at the next time.
+-- looked at the next time. Nor must one that cannot be looked at: who tries to work on it finds out
+-- why. The look ends with an error in any case, which gives its locks back: all vectorizers are looked
+-- at in one transaction, and the server has not that many.
 CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
         OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz,
         OUT priority int4)
@@ -278,32 +280,44 @@ DECLARE
     last_pages CONSTANT bigint := 8;
     start bigint;
 BEGIN
-    priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
-    EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
-                   ai._qualified_name(v.work), ai._qualified_name(v.failed));
-    start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
-    whole := whole OR start <= 0;
-    IF start = -last_pages AND pg_relation_size(v.work) = 0 THEN
+    priority := 0;
+    IF ai._pages(v.queue) = 0 AND ai._pages(v.work) = 0 AND ai._pages(v.failed) IS NOT NULL THEN
+        whole := true;
         RETURN;  -- as new, or after a vacuum: there is nothing to do, and no query needed to see that
     END IF;
-    EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
-                   '(SELECT min(w.retry_at) FROM %2$s w WHERE w.lease IS NULL AND w.crashes = 0), '
-                   || CASE WHEN suspects THEN '(SELECT min(w.retry_at) FROM %2$s w '
-                                              'WHERE w.lease IS NULL AND w.crashes > 0)'
-                      ELSE 'NULL' END,
-                   ai._qualified_name(v.queue), ai._qualified_name(v.work))
-    INTO first_change, next_retry, next_suspect
-    USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
-    IF ai._priority_column(v.config) IS NOT NULL THEN
-        EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
-                       ai._qualified_name(v.queue)) INTO priority USING priority;
-    END IF;
-EXCEPTION
-    WHEN lock_not_available THEN
-        whole := true;
-    WHEN undefined_table THEN
-        whole := true;
-        PERFORM ai._vectorizer_set_aside(v.id);
+    BEGIN
+        priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
+        EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT',
+                       ai._qualified_name(v.queue), ai._qualified_name(v.work),
+                       ai._qualified_name(v.failed));
+        start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
+        whole := whole OR start <= 0;
+        EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
+                       '(SELECT min(w.retry_at) FROM %2$s w '
+                       'WHERE w.lease IS NULL AND w.crashes = 0), '
+                       || CASE WHEN suspects THEN '(SELECT min(w.retry_at) FROM %2$s w '
+                                                  'WHERE w.lease IS NULL AND w.crashes > 0)'
+                          ELSE 'NULL' END,
+                       ai._qualified_name(v.queue), ai._qualified_name(v.work))
+        INTO first_change, next_retry, next_suspect
+        USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
+        IF ai._priority_column(v.config) IS NOT NULL THEN
+            EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
+                           ai._qualified_name(v.queue)) INTO priority USING priority;
+        END IF;
+        RAISE SQLSTATE 'AI001';  -- that was all
+    EXCEPTION
+        WHEN SQLSTATE 'AI001' THEN
+            NULL;
+        WHEN lock_not_available THEN
+            whole := true;
+        WHEN undefined_table THEN
+            whole := true;
+            PERFORM ai._vectorizer_set_aside(v.id);
+        WHEN OTHERS THEN
+            whole := true;
+            first_change := '(0,0)';
+    END;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS

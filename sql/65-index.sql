@@ -124,13 +124,18 @@ CREATE FUNCTION ai._look_for_indexes(OUT id int4, OUT configuration text) RETURN
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    rows_of_a_page CONSTANT bigint := 300;  -- no more fit into one
     v ai.vectorizer;
     missing boolean;
     leftover boolean;
 BEGIN
     FOR v IN
-        SELECT x.* FROM ai.vectorizer x
-        WHERE x.config #>> '{indexing,implementation}' = 'hnsw' AND NOT x.disabled ORDER BY x.id
+        SELECT x.* FROM ai.vectorizer x JOIN pg_class c ON c.oid = coalesce(x.target, x.source)
+        WHERE x.config #>> '{indexing,implementation}' = 'hnsw' AND NOT x.disabled
+          AND (c.relkind = 'p' OR ai._pages(c.oid) * rows_of_a_page >= coalesce(
+                   (x.config #>> '{indexing,min_rows}')::int4, 100000)
+               OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND NOT i.indisvalid))
+        ORDER BY x.id
     LOOP
         SELECT bool_or(NOT i.present), bool_or(i.leftover IS NOT NULL) INTO missing, leftover
         FROM ai._vectorizer_indexes(v) i;

@@ -46,21 +46,42 @@ bool EndsProcess(const Error& error) noexcept {
 
 bool BlamesRow(const Error& error) noexcept {
   switch (ERRCODE_TO_CATEGORY(error.sqlstate())) {
-    case ERRCODE_DATA_EXCEPTION:
-    case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
-    case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
-    case ERRCODE_TRIGGERED_ACTION_EXCEPTION:
-    case ERRCODE_EXTERNAL_ROUTINE_EXCEPTION:
-    case ERRCODE_PLPGSQL_ERROR:
-    case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
-      return true;
-    default:
+    case ERRCODE_CONNECTION_EXCEPTION:
+    case ERRCODE_FEATURE_NOT_SUPPORTED:
+    case ERRCODE_INVALID_TRANSACTION_STATE:
+    case ERRCODE_INVALID_TRANSACTION_TERMINATION:
+    case ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION:
+    case ERRCODE_INVALID_CATALOG_NAME:
+    case ERRCODE_INVALID_SCHEMA_NAME:
+    case ERRCODE_TRANSACTION_ROLLBACK:
+    case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+    case ERRCODE_INSUFFICIENT_RESOURCES:
+    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+    case ERRCODE_OPERATOR_INTERVENTION:
+    case ERRCODE_SYSTEM_ERROR:
+    case ERRCODE_CONFIG_FILE_ERROR:
+    case ERRCODE_FDW_ERROR:
+    case ERRCODE_INTERNAL_ERROR:
       return false;
+    default:
+      return true;
   }
 }
 
 bool MeetsLock(const Error& error) noexcept {
   return error.sqlstate() == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+bool MissesName(const Error& error) noexcept {
+  switch (error.sqlstate()) {
+    case ERRCODE_UNDEFINED_TABLE:
+    case ERRCODE_UNDEFINED_COLUMN:
+    case ERRCODE_INVALID_SCHEMA_NAME:
+    case ERRCODE_SYNTAX_ERROR:
+      return true;
+    default:
+      return false;
+  }
 }
 
 namespace {

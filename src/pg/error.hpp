@@ -37,11 +37,15 @@ class Error final : public std::exception {
 /// The server or the session is to end, or the statement was cancelled: not to be dealt with.
 bool EndsProcess(const Error& error) noexcept;
 
-/// The error is about the values of a row (a constraint, a trigger, a length), not about a table.
+/// The error is about the values of a row (a constraint, a trigger, a length), not about a table or
+/// the server. Classes that the server does not know are those of users' triggers.
 bool BlamesRow(const Error& error) noexcept;
 
 /// Somebody else has locked what was wanted.
 bool MeetsLock(const Error& error) noexcept;
+
+/// There is no table or column of that name, or none in its place in the statement.
+bool MissesName(const Error& error) noexcept;
 
 /// What is left of a C++ exception when it has been destroyed: plain memory, so that a longjmp may
 /// leave the frame that holds it. Longer texts are clipped at a character boundary.

@@ -102,7 +102,8 @@ WaitFor Flow::NextWait() {
 void Flow::GiveBack() {
   transport().CancelAll();
   for (auto& [id, lane] : lanes_) {
-    if (lane.vectorizer == nullptr || (lane.idle() && lane.strays.empty())) {
+    // Rows that were just being written are in hand, but at no station.
+    if (lane.vectorizer == nullptr || (lane.idle() && lane.held.empty() && lane.strays.empty())) {
       continue;
     }
     try {
@@ -178,6 +179,22 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   }
 }
 
+/// Somebody has renamed a table or a column since the statements were made: they are made anew, and
+/// it is no error.
+bool Flow::IsRenamed(Lane& lane, const pg::Error& error) {
+  if (!pg::MissesName(error) || lane.vectorizer == nullptr) {
+    return false;
+  }
+  try {
+    return lane.vectorizer->IsOutdated();
+  } catch (const pg::Error& another) {
+    if (pg::EndsProcess(another)) {
+      throw;
+    }
+    return false;
+  }
+}
+
 /// Lets go of all that the lane has in hand, in memory only.
 void Flow::Forget(Lane& lane) {
   for (auto request = in_flight_.begin(); request != in_flight_.end();) {
@@ -225,7 +242,8 @@ void Flow::Drop(Lane& lane) {
     if (pg::EndsProcess(error)) {
       throw;
     }
-    lane.owes_rows = error.sqlstate() != ERRCODE_UNDEFINED_TABLE;
+    // A table of work that has no other name is gone, with the rows in it.
+    lane.owes_rows = !pg::MissesName(error) || IsRenamed(lane, error);
   }
   lane.vectorizer.reset();
 }

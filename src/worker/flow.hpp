@@ -76,6 +76,7 @@ class Flow {
   void TakeAll();
   Lane* NextLane();
   bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
+  void EndLost(Lane& lane);
   void TakeInto(Lane& lane);
 
   // Rows that may have killed a process.
@@ -130,6 +131,7 @@ class Flow {
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
+  static bool IsRenamed(Lane& lane, const pg::Error& error);
   void Forget(Lane& lane);
   void Drop(Lane& lane);
   void ReturnRows(Lane& lane);
@@ -184,10 +186,11 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     if (pg::EndsProcess(error)) {
       throw;
     }
+    const bool renamed = IsRenamed(lane, error);
     Drop(lane);
     if (pg::MeetsLock(error)) {
       lane.rests_until = clock_.Now() + kLocked;
-    } else {
+    } else if (!renamed) {
       Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
     }
   } catch (const ai::Error& error) {

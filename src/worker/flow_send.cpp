@@ -12,7 +12,9 @@ void Flow::Send() {
   SendDelayed();
   std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    lanes.push_back(&lane);
+    if (!lane.unsent.empty()) {
+      lanes.push_back(&lane);
+    }
   }
   while (!lanes.empty()) {
     const auto next = std::min_element(

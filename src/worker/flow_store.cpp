@@ -90,8 +90,11 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
   }
   const Failure failure = FailureOf(FailureClass::kTransient, error.what());
   if (!pg::BlamesRow(error)) {
+    const bool renamed = IsRenamed(lane, error);
     Drop(lane);
-    Rest(lane, "writing", failure);
+    if (!renamed) {
+      Rest(lane, "writing", failure);
+    }
     return;
   }
   if (rows.size() > 1) {

@@ -6,6 +6,7 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/places.hpp"
 #include "worker/process.hpp"
 #include "worker/vectorizer.hpp"
 
@@ -184,9 +185,29 @@ bool Flow::Load(Lane& lane) {
   return lane.vectorizer != nullptr;
 }
 
+/// A place that comes again while a row is in hand for it: that row was taken from this process,
+/// which did not beat for too long, and the place is another row's by now. What comes for the first
+/// one must not be written there.
+void Flow::EndLost(Lane& lane) {
+  if (lane.jobs || lane.held.empty()) {
+    return;
+  }
+  std::vector<Place> taken = lane.unread;
+  std::sort(taken.begin(), taken.end(), PlaceOrder());
+  const auto is_lost = [&](const RowPtr& row) {
+    return std::binary_search(taken.begin(), taken.end(), row->place, PlaceOrder());
+  };
+  std::vector<RowPtr> lost;
+  std::copy_if(lane.held.begin(), lane.held.end(), std::back_inserter(lost), is_lost);
+  if (!lost.empty()) {
+    End(lane, lost);
+  }
+}
+
 /// False if others come first, or there is a pause.
 bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
   const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
+  EndLost(lane);
   if (taken.pause_left) {
     lane.paused_until = clock_.Now() + *taken.pause_left;
   } else if (taken.busy) {

@@ -41,10 +41,12 @@ void SurviveOnce(const char* what, Fn&& step) {
   Survive(trouble, step);
 }
 
+/// Those that workers may have rows of.
 std::vector<std::int32_t> ListVectorizers() {
   std::vector<std::int32_t> vectorizers;
   WithExtension([&](pg::Spi& spi) {
-    const pg::Rows rows = spi.Execute("SELECT id FROM ai.vectorizer ORDER BY id");
+    const pg::Rows rows = spi.Execute(
+        "SELECT id FROM ai.vectorizer WHERE ai._pages(work) IS DISTINCT FROM 0 ORDER BY id");
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       vectorizers.push_back(DatumGetInt32(rows.At(i, 0).value()));
     }

@@ -13,6 +13,7 @@ namespace ai::worker {
 namespace {
 
 volatile sig_atomic_t end_requested = false;
+volatile sig_atomic_t cancel_requested = false;
 ProcessSlot* my_slot = nullptr;
 const ProcessSlot* my_supervisor = nullptr;
 char my_component[64] = "";
@@ -26,6 +27,20 @@ void OnTerminate(SIGNAL_ARGS) {
     QueryCancelPending = true;
   }
   end_requested = true;
+  SetLatch(MyLatch);
+  errno = saved_errno;
+}
+
+/// pg_cancel_backend. A user's trigger can end a statement with the same error, which is another
+/// thing.
+void OnCancel(SIGNAL_ARGS) {
+  (void)postgres_signal_arg;
+  const int saved_errno = errno;
+  if (!proc_exit_inprogress) {
+    InterruptPending = true;
+    QueryCancelPending = true;
+    cancel_requested = true;
+  }
   SetLatch(MyLatch);
   errno = saved_errno;
 }
@@ -95,6 +110,7 @@ void Report(BackendState state, const char* activity) {
 void InstallSignalHandlers() {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, OnTerminate);
+  pqsignal(SIGINT, OnCancel);
   pqsignal(SIGUSR2, OnQuestion);
   BackgroundWorkerUnblockSignals();
 }
@@ -193,6 +209,10 @@ bool EndRequested() noexcept {
   return end_requested;
 }
 
+bool CancelRequested() noexcept {
+  return cancel_requested;
+}
+
 void AllowLastStatements() {
   constexpr int kMilliseconds = 500;
   QueryCancelPending = false;
@@ -215,6 +235,7 @@ void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
     ResetLatch(MyLatch);
     // Nothing was running that could have been cancelled.
     QueryCancelPending = false;
+    cancel_requested = false;
     CHECK_FOR_INTERRUPTS();
     if (ConfigReloadPending) {
       ConfigReloadPending = false;

@@ -48,6 +48,9 @@ void NoteOrderlyEnd();
 /// Whether SIGTERM has come.
 bool EndRequested() noexcept;
 
+/// Whether somebody has cancelled what this process does.
+bool CancelRequested() noexcept;
+
 /// From now on a statement runs again although SIGTERM has come, for half a second at most.
 void AllowLastStatements();
 

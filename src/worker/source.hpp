@@ -66,6 +66,9 @@ class Source {
   std::size_t batch_size() const { return batch_size_; }
   std::size_t concurrency() const { return concurrency_; }
 
+  /// Whether its statements would be others by now: a table or a column has another name.
+  virtual bool IsOutdated() { return false; }
+
   /// Takes up to so many rows into lane.unread, unless this worker or the source is paused.
   virtual Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) = 0;
 

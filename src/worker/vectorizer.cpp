@@ -4,6 +4,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/token_tables.hpp"
+#include "worker/extension.hpp"
 
 namespace ai::worker {
 namespace {
@@ -72,11 +73,29 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   column_ = config().At("destination").GetString("implementation") == "column";
   ReadProcessing();
 
-  const auto texts = json::Document::Parse(pg::Utf8View(*rows.At(0, 2)));
+  statement_texts_ = pg::Utf8View(*rows.At(0, 2));
+  const auto texts = json::Document::Parse(statement_texts_);
   const Oid vector_array = pg::Call([this] { return get_array_type(vector_type); });
   statements_ = std::make_unique<Statements>(
       [&](const char* key) { return std::string(texts.root().GetString(key)); }, vector_array,
       column_);
+}
+
+bool Vectorizer::IsOutdated() {
+  WorkTransaction transaction;
+  std::optional<std::string> now;
+  {
+    pg::Spi spi;
+    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
+    const pg::Rows rows = spi.Execute(
+        "SELECT ai._vectorizer_statements(v)::text FROM ai.vectorizer v WHERE v.id = $1",
+        arguments);
+    if (rows.count() > 0) {
+      now = pg::Utf8View(rows.At(0, 0).value());
+    }
+  }
+  transaction.Commit();
+  return now && *now != statement_texts_;
 }
 
 void Vectorizer::ReadProcessing() {
@@ -88,6 +107,7 @@ void Vectorizer::ReadProcessing() {
   };
   batch_size_ = number("batch_size", batch_size_);
   concurrency_ = number("concurrency", concurrency_);
+  number("priority", 0);  // the look at the queue goes by it
   reuse_ = processing && processing->GetBool("reuse", false);
   by_priority_ = processing && processing->Find("priority_column");
 }

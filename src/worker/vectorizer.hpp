@@ -27,6 +27,8 @@ class Vectorizer final : public Source {
   /// a table of it is gone.
   Vectorizer(pg::Spi& spi, std::int32_t id);
 
+  bool IsOutdated() override;
+
   // The steps: taking and reading in take.cpp, cut.cpp, store.cpp, ending.cpp.
   Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
   std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
@@ -74,6 +76,7 @@ class Vectorizer final : public Source {
   std::optional<text::Template> template_;
   std::vector<std::string> columns_;  // of the template
   std::optional<policy::ContentHasher> hasher_;
+  std::string statement_texts_;
   std::unique_ptr<Statements> statements_;
   bool column_ = false;
   bool reuse_ = false;

@@ -230,14 +230,21 @@ void Worker::Loop() {
   }
 }
 
-/// SIGTERM cancels what is running: that is no error, wherever it was.
+/// SIGTERM cancels what is running: that is no error, wherever it was. Who cancels a statement of a
+/// worker has it put its rows back, and another one come in its place.
 void Worker::Run() {
   try {
     Loop();
   } catch (...) {
-    if (!EndRequested()) {
+    if (!EndRequested() && !CancelRequested()) {
       throw;
     }
+  }
+  if (CancelRequested() && !EndRequested()) {
+    pg::Call([] {
+      ereport(LOG, errmsg("ai: a statement of a worker was cancelled: it gives its rows back, and "
+                          "another worker takes its place"));
+    });
   }
   EndInOrder();
 }

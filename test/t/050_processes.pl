@@ -18,6 +18,7 @@ ai.heartbeat_interval = '200ms'
 });
 $node->start;
 
+my $engine = bless { node => $node }, 'EngineTest';
 sub sql { my ($statement, $database) = @_; return $node->safe_psql($database // 'postgres', $statement); }
 
 # The processes of a database come to be so many.
@@ -61,9 +62,7 @@ sub takes_less
 sub set
 {
 	my ($setting, $value) = @_;
-	$node->safe_psql('template1', "ALTER SYSTEM SET $setting = '$value'");
-	$node->reload;
-	return;
+	return EngineTest::change_settings($node, $setting => $value);
 }
 
 # -- which databases are served
@@ -102,18 +101,9 @@ ok( $node->poll_query_until('postgres', q{SELECT application_name, query FROM pg
 	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}, 'ai coordinator|looking after workers'),
 	'the coordinator looks after them');
 like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres (?:waiting for|working on) changes/, 'and so does ps');
-my $in_transaction = sql(q{
-	CREATE TEMP TABLE seen (n bigint);
-	DO $$ BEGIN
-		FOR i IN 1..300 LOOP
-			PERFORM pg_stat_clear_snapshot();
-			INSERT INTO seen SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'ai %'
-				AND state = 'idle' AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL);
-			PERFORM pg_sleep(0.001);
-		END LOOP;
-	END $$;
-	SELECT sum(n) FROM seen});
+my ($in_transaction, undef, $waits) = EngineTest::open_transactions($node, 300, 0.001);
 is($in_transaction, '0', 'no process has a transaction while it waits');
+cmp_ok($waits, '>', 0, 'and they do wait');
 ok($node->poll_query_until('postgres', q{
 	SELECT count(*) = 2 FROM ai.vectorizer_worker_process
 	WHERE heartbeat_count >= 2 AND version = ai.version() AND expected_heartbeat_interval = '200ms'
@@ -156,13 +146,12 @@ set('ai.heartbeat_interval', '200ms');
 
 # -- ends in order, and back again
 
-my $second = $ENV{SANITIZE} ? 5000 : 1000;
+sub ends_in_a_second { my ($process, $test) = @_; return $engine->ends_in(1, $test, $process); }
 my $pid = pid_of('ai worker', 'postgres');
 my $process = sql("SELECT details ->> 'process' FROM ai.worker WHERE pid = $pid");
 set('ai.heartbeat_interval', '1h');
-ok($node->poll_query_until('postgres', "SHOW ai.heartbeat_interval", '1h'), 'no heartbeat for a while');
 $before = sql('SELECT clock_timestamp()');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'a worker ends in a second');
+ends_in_a_second($pid, 'a worker ends in a second');
 is(sql("SELECT last_heartbeat > '$before' FROM ai.vectorizer_worker_process WHERE id = '$process'"), 't', 'with a last heartbeat');
 set('ai.heartbeat_interval', '200ms');
 replaced('ai worker', $pid, 'postgres', 'and is replaced');
@@ -172,13 +161,13 @@ sql("SELECT pg_cancel_backend($pid)");
 is(pid_of('ai worker', 'postgres'), $pid, 'there is nothing to cancel in one that waits');
 
 $pid = pid_of('ai coordinator', 'postgres');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'a coordinator ends in a second');
+ends_in_a_second($pid, 'a coordinator ends in a second');
 replaced('ai coordinator', $pid, 'postgres', 'and is replaced');
 served('postgres', 'with its workers');
 
 $pid = pid_of('ai launcher');
 my $coordinator = pid_of('ai coordinator', 'postgres');
-is($node->safe_psql('template1', "SELECT pg_terminate_backend($pid, $second)"), 't', 'the launcher ends in a second');
+ends_in_a_second($pid, 'the launcher ends in a second');
 replaced('ai launcher', $pid, '', 'and is replaced');
 served('postgres', 'databases are served');
 is(pid_of('ai coordinator', 'postgres'), $coordinator, 'by the same processes');
@@ -192,7 +181,7 @@ sql(q{CREATE TABLE given (id int, lease uuid);
 	INSERT INTO ai._vectorizer_q_work_1 (id, queued_at, priority, lease, taken_at)
 	SELECT 3, now(), 0, id, now() FROM ai.vectorizer_worker_process ORDER BY last_heartbeat DESC LIMIT 1});
 my $log_position = -s $node->logfile;
-sql("SELECT pg_terminate_backend($coordinator, 1000)");
+sql("SELECT pg_terminate_backend($coordinator, 60000)");
 ok($node->poll_query_until('postgres',
 	'SELECT id, attempts, lease IS NULL, retry_at <= now(), error FROM ai._vectorizer_q_work_1 WHERE id = 1',
 	'1|1|t|t|the worker process that had taken it is gone'), 'a row is given back with an attempt more');
@@ -218,7 +207,7 @@ is( sql(qq{BEGIN; UPDATE ai.vectorizer_worker_process SET last_heartbeat = now()
 sql(q{INSERT INTO ai._vectorizer_errors (id, message, recorded) SELECT 1, n::text, now() + n * interval '1 s' FROM generate_series(1, 1500) n;
 	INSERT INTO ai.vectorizer_worker_process (version, expected_heartbeat_interval, last_heartbeat)
 	VALUES ('old', '1s', now() - interval '8 days'), ('recent', '1s', now() - interval '6 days')});
-sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 1000)');
+sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 60000)');
 ok($node->poll_query_until('postgres', q{
 	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');

@@ -22,6 +22,31 @@ sub sends
 	return $after->{requests} - $before->{requests};
 }
 
+# So many requests are under way at a time, and never more.
+sub keeps_under_way
+{
+	my ($name, $rows, $most, $test) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	$mock->reset;
+	$mock->rules({ hang => 'before' });
+	sql("INSERT INTO $name SELECT n, '$name ' || n FROM generate_series(1, $rows) n");
+	ok($mock->wait_for(hanging => $most), "$test: $most requests are under way");
+	$mock->rules({ latency_ms => 5 });
+	$mock->release;
+	$engine->is_settled($name, "$test: all are written");
+	is(join(' ', @{ $mock->stats }{qw(most_in_flight items)}), "$most $rows", "$test: never more");
+	return;
+}
+
+# Lets it be so many workers.
+sub workers
+{
+	my ($count) = @_;
+	$engine->set('ai.workers' => $count);
+	$engine->poll("SELECT count(*) = $count FROM pg_stat_activity WHERE backend_type = 'ai worker' AND query <> ''") or die;
+	return;
+}
+
 # -- one row, one chunk
 
 $engine->table('plain');
@@ -137,16 +162,15 @@ sends('chunked', q{UPDATE chunked SET body = 'eeeeeeee aaaa dddddddd' WHERE id =
 # -- how much at a time
 
 $engine->table('shared', processing => 'ai.processing_default(batch_size => 1, concurrency => 3)');
-$mock->reset;
-$mock->rules({ latency_ms => 20 });
-sends('shared', q{INSERT INTO shared SELECT n, 's ' || n FROM generate_series(1, 90) n}, 90, 'two workers');
-is($mock->stats->{most_in_flight}, 3, 'keep to the concurrency together');
+keeps_under_way('shared', 90, 3, 'the concurrency of two workers');
 $mock->rules({ text => 'held', hang => 'before' });
 sql(q{INSERT INTO shared SELECT n, 'held ' || n FROM generate_series(101, 109) n});
 $mock->wait_for(hanging => 3) or die;
 my $aborted = $mock->stats->{aborted};
-sql("SELECT pg_terminate_backend($_, 5000)") foreach $engine->workers;
-ok($mock->wait_for(aborted => $aborted + 3, hanging => 3), 'workers that come after others have all of it again');
+workers(0);
+$mock->wait_for(aborted => $aborted + 3, hanging_at_most => 0) or die;
+workers(2);
+ok($mock->wait_for(hanging => 3), 'workers that come after others have all of it again');
 is($mock->stats->{most_in_flight}, 3, 'and no more');
 $mock->rules;
 $mock->release;
@@ -158,23 +182,17 @@ sql(q{INSERT INTO single SELECT n, CASE WHEN n % 7 = 0 THEN 'bad ' ELSE 'good ' 
 $engine->is_settled('single', 'one at a time', failed => 4, where => 's.id % 7 <> 0');
 is($mock->stats->{most_in_flight}, 1, 'also when requests are halved');
 $mock->rules;
-$engine->set('ai.workers' => 1);
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
+workers(1);
 $engine->table('batched', processing => 'ai.processing_default(batch_size => 3)');
 is(sends('batched', q{INSERT INTO batched SELECT n, 'b ' || n FROM generate_series(1, 10) n}, 10, 'batches'), 4, 'of batch_size texts');
 $engine->table('narrow', processing => 'ai.processing_default(batch_size => 1, concurrency => 2)');
-$mock->reset;
-$mock->rules({ latency_ms => 20 });
-sends('narrow', q{INSERT INTO narrow SELECT n, 'n ' || n FROM generate_series(1, 20) n}, 20, 'concurrency');
-is($mock->stats->{most_in_flight}, 2, 'is kept, and used');
+keeps_under_way('narrow', 20, 2, 'concurrency');
 $engine->table('wide', processing => 'ai.processing_default(batch_size => 1, concurrency => 50)');
-sends('wide', q{INSERT INTO wide SELECT n, 'n ' || n FROM generate_series(1, 100) n}, 100, 'ai.max_in_flight');
-is($mock->stats->{most_in_flight}, 16, 'is kept, and used');
+keeps_under_way('wide', 100, 16, 'ai.max_in_flight');
 
 # -- priority, and none starves
 
-$engine->set('ai.workers' => 0);
-$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
+workers(0);
 $engine->set('ai.max_in_flight' => 1);
 my %one = (low => -5, high => 5, equal => -5);
 foreach my $name (qw(low equal high))
@@ -368,5 +386,6 @@ is(sql(q{SELECT ai.vectorizer_queue_failed(id) FROM ai.vectorizer WHERE name = '
 sql(q{UPDATE picky SET body = 'fine' WHERE id = 9; DELETE FROM picky WHERE id = 8});
 $engine->is_settled('picky', 'a row that changed is not among the failed ones any more');
 
+unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:|terminated by signal/, 'no process crashed');
 $node->stop;
 done_testing();

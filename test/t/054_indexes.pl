@@ -39,6 +39,7 @@ sub errors { my ($name) = @_; return sql("SELECT coalesce(string_agg(message, E'
 
 my $few = 'ai.indexing_hnsw(min_rows => 20, m => 8, ef_construction => 32)';
 $engine->table('plain', indexing => $few);
+is(is_wanted('plain'), '0', 'no index for no rows');
 fill('plain', 1, 10);
 $engine->is_settled('plain', 'few rows');
 is(is_wanted('plain'), '0', 'no index for few rows');

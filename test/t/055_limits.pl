@@ -117,5 +117,6 @@ limit_files('unlimited');
 $engine->is_settled('filled', 'written when there is room again');
 is(join(',', $engine->workers), $worker, 'by the same worker');
 
+unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:|terminated by signal/, 'no process crashed');
 $node->stop;
 done_testing();

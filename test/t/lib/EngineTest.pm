@@ -14,6 +14,7 @@ package EngineTest;
 use strict;
 use warnings FATAL => 'all';
 
+use List::Util qw(max);
 use MockProvider;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -62,19 +63,37 @@ sub seed
 sub node { return $_[0]{node}; }
 sub mock { return $_[0]{mock}; }
 
+# The same for another database (database) or server (node).
+sub elsewhere
+{
+	my ($self, %place) = @_;
+	return bless { %$self, %place }, ref $self;
+}
+
+sub database { my ($self, $name) = @_; return $name // $self->{database} // 'postgres'; }
+
 sub sql
 {
 	my ($self, $statement, $database) = @_;
-	return $self->{node}->safe_psql($database // 'postgres', $statement);
+	return $self->{node}->safe_psql($self->database($database), $statement);
 }
 
 sub poll
 {
 	my ($self, $query, $database) = @_;
-	return poll_node($self->{node}, $database // 'postgres', $query);
+	return poll_node($self->{node}, $self->database($database), $query);
 }
 
-# What has to be over in so many seconds. Sanitizers make all things slow, which is not what is tested.
+# How many times as long things may take as on a machine that has nothing else to do: by what else runs
+# on it, and by sanitizers. Neither is what is tested.
+sub slowness
+{
+	my ($load, $running) = slurp_file('/proc/loadavg') =~ m{\A(\S+) \S+ \S+ (\d+)/};
+	my $cores = max(1, scalar(() = slurp_file('/proc/cpuinfo') =~ /^processor\s*:/mg));
+	return (1 + max($load, $running) / $cores) * ($ENV{SANITIZE} ? 5 : 1);
+}
+
+# What has to be over in so many seconds.
 sub takes_less
 {
 	my ($seconds, $test, $code) = @_;
@@ -82,8 +101,46 @@ sub takes_less
 	my $start = time;
 	$code->();
 	my $taken = time - $start;
-	cmp_ok($taken, '<', $seconds * ($ENV{SANITIZE} ? 5 : 1), sprintf('%s: %.2f s', $test, $taken));
+	cmp_ok($taken, '<', $seconds * slowness(), sprintf('%s: %.2f s', $test, $taken));
 	return;
+}
+
+# SIGTERM ends processes in so many seconds, as the server sees it.
+sub ends_in
+{
+	my ($self, $seconds, $test, @pids) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $taken = $self->sql(qq{
+		WITH start AS MATERIALIZED (SELECT clock_timestamp() AS at),
+		gone AS MATERIALIZED (SELECT bool_and(pg_terminate_backend(pid, 60000)) AS ok
+			FROM start, unnest('{@{[ join ',', @pids ]}}'::int[]) pid)
+		SELECT extract(epoch FROM clock_timestamp() - at) FROM start, gone WHERE ok}, 'template1');
+	$taken = 60 if $taken eq '';    # not all of them, or there were none
+	cmp_ok($taken, '<', $seconds * slowness(), sprintf('%s: %.2f s', $test, $taken));
+	return;
+}
+
+# Looks at all processes of the extension again and again, and returns: how often one had a transaction
+# or a snapshot open while it waited; how often while it worked; how many waits were seen; how many
+# looks there were. What pg_stat_activity says of a process is not of one moment: one that is just
+# waking up may seem to wait still. But who waits with a transaction has it from the first look on.
+sub open_transactions
+{
+	my ($node, $samples, $pause) = @_;
+	return split /\|/, $node->safe_psql('postgres', qq{
+		CREATE TEMP TABLE seen (look int, pid int, state text, since timestamptz, is_open boolean);
+		DO \$\$ BEGIN
+			FOR i IN 1..$samples LOOP
+				PERFORM pg_stat_clear_snapshot();
+				INSERT INTO seen SELECT i, pid, state, state_change, backend_xmin IS NOT NULL OR backend_xid IS NOT NULL
+				FROM pg_stat_activity WHERE backend_type LIKE 'ai %';
+				PERFORM pg_sleep($pause);
+			END LOOP;
+		END \$\$;
+		WITH spell AS (SELECT state, count(*) AS looks, bool_and(is_open) AS is_open FROM seen GROUP BY pid, state, since)
+		SELECT count(*) FILTER (WHERE state = 'idle' AND looks > 1 AND is_open),
+			(SELECT count(DISTINCT look) FROM seen WHERE is_open),
+			count(*) FILTER (WHERE state = 'idle' AND looks > 1), $samples FROM spell});
 }
 
 # Waits for an answer through crashes of the server: psql may be gone before it was told the query,
@@ -100,12 +157,20 @@ sub poll_node
 	return 0;
 }
 
-# Changes settings for the running processes.
+# Changes settings. When it returns, new sessions have them, and running processes have been told.
 sub set
 {
 	my ($self, %settings) = @_;
-	$self->sql("ALTER SYSTEM SET $_ = '$settings{$_}'") foreach sort keys %settings;
-	$self->{node}->reload;
+	return change_settings($self->{node}, %settings);
+}
+
+sub change_settings
+{
+	my ($node, %settings) = @_;
+	$node->safe_psql('template1', "ALTER SYSTEM SET $_ = '$settings{$_}'") foreach sort keys %settings;
+	my $before = $node->safe_psql('template1', 'SELECT pg_conf_load_time()');
+	$node->reload;
+	poll_node($node, 'template1', "SELECT pg_conf_load_time() > '$before'") or die 'the server does not reload';
 	return;
 }
 
@@ -236,9 +301,8 @@ sub _wrong_column
 sub workers
 {
 	my ($self, $database) = @_;
-	$database //= 'postgres';
 	return split /\n/, $self->{node}->safe_psql('template1',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = '$database'");
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = '@{[ $self->database($database) ]}'");
 }
 
 1;
