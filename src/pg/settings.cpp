@@ -43,6 +43,7 @@ struct TextSetting {
   GucStringCheckHook check;
   const char* summary;
   const char* detail;
+  GucShowHook show = nullptr;
 };
 
 /// Runs a check of a new value; what it throws becomes the detail of the server's refusal.
@@ -71,6 +72,28 @@ bool CheckBaseUrl(char** value, void** /*extra*/, GucSource /*source*/) {
       throw ai::Error(ErrorCode::kInvalidParameter, url.failure().message);
     }
   });
+}
+
+/// What ALTER ROLE, ALTER DATABASE and CREATE FUNCTION keep, everybody can read.
+bool CheckKey(char** value, void** /*extra*/, GucSource source) {
+  if (source != PGC_S_TEST || *value == nullptr || **value == '\0') {
+    return true;
+  }
+  GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+  GUC_check_errmsg("a key cannot be set for a role, a database or a function");
+  GUC_check_errdetail("Everybody can read such settings.");
+  GUC_check_errhint("Keep it with ai.set_secret, or set it in postgresql.conf.");
+  return false;
+}
+
+/// The server lets pg_read_all_settings see what others must not; a key is for superusers alone.
+template <char* Settings::*key>
+const char* ShowKey() {
+  const char* value = settings.*key;
+  if (value == nullptr || *value == '\0') {
+    return "";
+  }
+  return IsTransactionState() && superuser() ? value : "(hidden)";
 }
 
 /// Plain C, since the server's list may fail with an ereport.
@@ -154,8 +177,9 @@ constexpr IntSetting kIntSettings[] = {
 };
 
 constexpr TextSetting kStringSettings[] = {
-    {"ai.openai_api_key", &settings.openai_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for OpenAI, unless the secret OPENAI_API_KEY is in the store.", nullptr},
+    {"ai.openai_api_key", &settings.openai_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for OpenAI, unless the secret OPENAI_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::openai_api_key>},
     {"ai.openai_base_url", &settings.openai_base_url, "", PGC_SUSET, GUC_SUPERUSER_ONLY,
      CheckBaseUrl, "Where requests for OpenAI go, unless a configuration says otherwise.",
      "Empty stands for https://api.openai.com/v1."},
@@ -163,10 +187,12 @@ constexpr TextSetting kStringSettings[] = {
      "Where requests for Ollama go, unless a configuration says otherwise.",
      "Empty stands for the server's environment variable OLLAMA_HOST, else "
      "http://localhost:11434."},
-    {"ai.voyage_api_key", &settings.voyage_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for Voyage AI, unless the secret VOYAGE_API_KEY is in the store.", nullptr},
-    {"ai.cohere_api_key", &settings.cohere_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for Cohere, unless the secret COHERE_API_KEY is in the store.", nullptr},
+    {"ai.voyage_api_key", &settings.voyage_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for Voyage AI, unless the secret VOYAGE_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::voyage_api_key>},
+    {"ai.cohere_api_key", &settings.cohere_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for Cohere, unless the secret COHERE_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::cohere_api_key>},
     {"ai.ca_file", &settings.ca_file, "", PGC_SUSET, GUC_SUPERUSER_ONLY, nullptr,
      "File of the certificate authorities that are trusted for providers.",
      "Empty stands for those of the operating system."},
@@ -198,7 +224,7 @@ void DefineSettings() {
     }
     for (const TextSetting& s : kStringSettings) {
       DefineCustomStringVariable(s.name, s.summary, s.detail, s.value, s.initial, s.context,
-                                 s.flags, s.check, nullptr, nullptr);
+                                 s.flags, s.check, nullptr, s.show);
     }
     MarkGUCPrefixReserved("ai");
   });
