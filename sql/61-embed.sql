@@ -116,7 +116,7 @@ DECLARE
         'base_url', client ->> 'base_url',
         'timeout_seconds', (client ->> 'timeout_seconds')::float8,
         'extra_headers', nullif(headers, '{}'), 'extra_query', nullif(query, '{}'),
-        'extra_body', extra_body, 'verbose', nullif(verbose, false)));
+        'extra_body', extra_body, 'verbose', nullif("verbose", false)));
 BEGIN
     PERFORM ai._check_client_config(client);
     PERFORM ai._validate_endpoint(config);
@@ -137,7 +137,7 @@ CREATE FUNCTION ai.openai_embed(model text, input_text text, api_key text DEFAUL
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._openai_config(model, api_key_name, dimensions, openai_user,
-        client_config, extra_headers, extra_query, extra_body, verbose),
+        client_config, extra_headers, extra_query, extra_body, "verbose"),
         ARRAY[input_text], api_key))[1]
     $$;
 COMMENT ON FUNCTION ai.openai_embed(text, text, text, int4, text, text, jsonb, jsonb, jsonb,
@@ -154,7 +154,7 @@ CREATE FUNCTION ai.openai_embed(model text, input_texts text[], api_key text DEF
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._openai_config(model, api_key_name, dimensions,
-        openai_user, client_config, extra_headers, extra_query, extra_body, verbose),
+        openai_user, client_config, extra_headers, extra_query, extra_body, "verbose"),
         input_texts, api_key))
     $$;
 COMMENT ON FUNCTION ai.openai_embed(text, text[], text, int4, text, text, jsonb, jsonb, jsonb,
@@ -171,7 +171,7 @@ CREATE FUNCTION ai.openai_embed(model text, input_tokens int4[], api_key text DE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._embed_tokens(ai._openai_config(model, api_key_name, dimensions, openai_user,
-        client_config, extra_headers, extra_query, extra_body, verbose),
+        client_config, extra_headers, extra_query, extra_body, "verbose"),
         input_tokens, api_key)
     $$;
 COMMENT ON FUNCTION ai.openai_embed(text, int4[], text, int4, text, text, jsonb, jsonb, jsonb,
@@ -194,7 +194,7 @@ CREATE FUNCTION ai.openai_list_models(api_key text DEFAULT NULL, api_key_name te
     SELECT m.id, to_timestamp(m.created), m.owned_by
     FROM jsonb_to_recordset(ai._list_models(
         ai._openai_config('', api_key_name, NULL, NULL, client_config, extra_headers, extra_query,
-                          NULL, verbose), api_key))
+                          NULL, "verbose"), api_key))
         AS m (id text, created float8, owned_by text)
     $$;
 COMMENT ON FUNCTION ai.openai_list_models(text, text, jsonb, jsonb, boolean, jsonb) IS
@@ -210,7 +210,7 @@ CREATE FUNCTION ai._ollama_config(model text, host text, keep_alive text, option
 DECLARE
     config jsonb := ai._config('embedding', 'ollama', jsonb_build_object('model', model,
         'base_url', host, 'keep_alive', keep_alive, 'options', options,
-        'verbose', nullif(verbose, false)));
+        'verbose', nullif("verbose", false)));
 BEGIN
     PERFORM ai._validate_endpoint(config);
     RETURN config;
@@ -226,7 +226,7 @@ CREATE FUNCTION ai.ollama_embed(model text, input_text text, host text DEFAULT N
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._ollama_config(model, coalesce(host, base_url), keep_alive,
-                                        embedding_options, verbose), ARRAY[input_text], NULL))[1]
+                                        embedding_options, "verbose"), ARRAY[input_text], NULL))[1]
     $$;
 COMMENT ON FUNCTION ai.ollama_embed(text, text, text, text, jsonb, boolean, text) IS
     'embedding of a text by a model that an Ollama server runs';
@@ -239,7 +239,7 @@ CREATE FUNCTION ai.ollama_embed(model text, input_texts text[], host text DEFAUL
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._ollama_config(model, coalesce(host, base_url),
-        keep_alive, embedding_options, verbose), input_texts, NULL))
+        keep_alive, embedding_options, "verbose"), input_texts, NULL))
     $$;
 COMMENT ON FUNCTION ai.ollama_embed(text, text[], text, text, jsonb, boolean, text) IS
     'embeddings of texts by a model that an Ollama server runs; the index counts from 0';
@@ -252,7 +252,7 @@ CREATE FUNCTION ai.ollama_list_models(host text DEFAULT NULL, verbose boolean DE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT m.* FROM jsonb_to_recordset(ai._list_models(
-        ai._ollama_config('', host, NULL, NULL, verbose), NULL))
+        ai._ollama_config('', host, NULL, NULL, "verbose"), NULL))
         AS m ("name" text, model text, size bigint, digest text, family text, format text,
               families jsonb, parent_model text, parameter_size text, quantization_level text,
               modified_at timestamptz)
@@ -287,7 +287,7 @@ CREATE FUNCTION ai.voyageai_embed(model text, input_text text, input_type text D
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT (ai._embed(ai._keyed_config('voyageai', model, input_type, api_key_name,
-        jsonb_build_object('base_url', base_url, 'verbose', nullif(verbose, false))),
+        jsonb_build_object('base_url', base_url, 'verbose', nullif("verbose", false))),
         ARRAY[input_text], api_key))[1]
     $$;
 COMMENT ON FUNCTION ai.voyageai_embed(text, text, text, text, text, boolean, text) IS
@@ -301,7 +301,8 @@ CREATE FUNCTION ai.voyageai_embed(model text, input_texts text[], input_type tex
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._keyed_config('voyageai', model, input_type,
-        api_key_name, jsonb_build_object('base_url', base_url, 'verbose', nullif(verbose, false))),
+        api_key_name, jsonb_build_object('base_url', base_url,
+                                         'verbose', nullif("verbose", false))),
         input_texts, api_key))
     $$;
 COMMENT ON FUNCTION ai.voyageai_embed(text, text[], text, text, text, boolean, text) IS
@@ -316,7 +317,7 @@ CREATE FUNCTION ai.cohere_embed(model text, input_text text, api_key text DEFAUL
     AS $$
     SELECT (ai._embed(ai._keyed_config('cohere', model, input_type, api_key_name,
         jsonb_build_object('truncate', truncate_long_inputs, 'base_url', base_url,
-                           'verbose', nullif(verbose, false))), ARRAY[input_text], api_key))[1]
+                           'verbose', nullif("verbose", false))), ARRAY[input_text], api_key))[1]
     $$;
 COMMENT ON FUNCTION ai.cohere_embed(text, text, text, text, text, text, boolean, text) IS
     'embedding of a text by a model of Cohere';
@@ -331,7 +332,8 @@ CREATE FUNCTION ai.cohere_embed(model text, input_texts text[], api_key text DEF
     AS $$
     SELECT * FROM ai._embedding_rows(ai._embed(ai._keyed_config('cohere', model, input_type,
         api_key_name, jsonb_build_object('truncate', truncate_long_inputs, 'base_url', base_url,
-                                         'verbose', nullif(verbose, false))), input_texts, api_key))
+                                         'verbose', nullif("verbose", false))),
+        input_texts, api_key))
     $$;
 COMMENT ON FUNCTION ai.cohere_embed(text, text[], text, text, text, text, boolean, text) IS
     'embeddings of texts by a model of Cohere; the index counts from 0';

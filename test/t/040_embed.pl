@@ -44,6 +44,15 @@ sub is_vector
 	return;
 }
 
+# What the mock was last asked at a path, and a header of it.
+sub last_request { return $mock->stats->{by_path}{ shift() }{last} }
+
+sub header_of
+{
+	my ($path, $name) = @_;
+	return (map { $_->[1] } grep { lc $_->[0] eq lc $name } @{ last_request($path)->{headers} })[0];
+}
+
 # -- each provider, with a text and with several
 
 my %embed = (
@@ -183,26 +192,25 @@ like(error_of(q{SET ai.openai_base_url = 'nonsense'}), qr/invalid value for para
 like(error_of(qq{SELECT ai.openai_embed('mock-8', 'a', E'k\\r\\nX-Injected: 1')}),
 	qr/invalid value of HTTP header "Authorization"/, 'a key cannot smuggle in a header');
 like(error_of(q{SELECT ai.openai_embed(E'mock-8\r\nX-Injected: 1', 'a')}), qr/HTTP status 404 .*The model/, 'a model stays in the body');
-is($mock->stats->{by_path}{'/v1/embeddings'}{last}{headers}{'x-injected'}, undef, 'and nothing was smuggled in');
+is(header_of('/v1/embeddings', 'X-Injected'), undef, 'and nothing was smuggled in');
 is_vector(qq{SELECT ai.openai_embed('mock-8', 'a', client_config => '{}')}, 'a', 8, 'an empty client_config');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => '{"proxy": "x"}')}), qr/client_config has unknown members: proxy/, 'an unknown member');
 
 # -- what a caller adds to a request
 
-sub last_request { return $mock->stats->{by_path}{ shift() }{last} }
 $mock->reset;
 is_vector(q{SELECT ai.openai_embed('mock-8', 'a', openai_user => 'u', extra_headers => '{"X-One": "1", "X-Two": 2}',
 		extra_query => '{"api-version": "2024 & more"}', extra_body => '{"encoding_format": "float"}', verbose => false,
 		client_config => ai.openai_client_config(organization => 'org', project => 'proj', max_retries => 0,
 			default_headers => '{"X-One": "0", "X-Zero": "0"}', default_query => '{"q": true}'))}, 'a', 8, 'headers, a query, a body');
 my $request = last_request('/v1/embeddings');
-is($request->{headers}{ lc $_->[0] }, $_->[1], "header $_->[0]")
+is(header_of('/v1/embeddings', $_->[0]), $_->[1], "header $_->[0]")
 	foreach [ 'X-One', 1 ], [ 'X-Two', 2 ], [ 'X-Zero', 0 ], [ 'OpenAI-Organization', 'org' ], [ 'OpenAI-Project', 'proj' ];
 is($request->{query}, 'q=true&api-version=2024%20%26%20more', 'the query');
 like($request->{body}, qr/"encoding_format":"float"/, 'the body has what was given');
 unlike($request->{body}, qr/base64/, 'instead of ours');
 is(sql(q{SELECT count(*) > 0 FROM ai.openai_list_models(extra_headers => '{"X-List": "1"}', extra_query => '{"x": 1}', verbose => false)}), 't', 'a list with them');
-is(last_request('/v1/models')->{headers}{'x-list'}, 1, 'sent there, too');
+is(header_of('/v1/models', 'X-List'), 1, 'sent there, too');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{"Authorization": "Bearer x"}')}),
 	qr/extra_headers must not have the header "Authorization"\nHINT:  Name the key in api_key_name/, 'no key among the headers');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{"X": "1\\r\\nY: 2"}')}),
@@ -227,7 +235,7 @@ foreach my $provider (sort keys %embed)
 
 # -- dimensions are told only to who wants to know
 
-$mock->settings({ models => { 'bge-m3' => 8, 'plain' => 8 } });
+$mock->settings(models => { 'bge-m3' => 8, 'plain' => 8 });
 my %told = (
 	"ai.embedding_openai('plain', 8)" => 1, "ai.embedding_openai('plain', 8, send_dimensions => false)" => 0,
 	"ai.embedding_openai('bge-m3', 8)" => 0, "ai.embedding_openai('bge-m3', 8, send_dimensions => true)" => 1);
