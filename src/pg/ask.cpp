@@ -42,8 +42,8 @@ std::vector<http::Response> Ask(const json::Value& config, std::vector<http::Req
     }
   }
   const SteadyTime start = SystemClock().Now();
-  auto responses = http::FetchAll(SessionTransport(), std::move(requests), kMostInFlight,
-                                  ServeInterrupts);
+  auto responses =
+      http::FetchAll(SessionTransport(), std::move(requests), kMostInFlight, ServeInterrupts);
   if (!responses) {
     ThrowFailure(provider == nullptr ? responses.failure()
                                      : provider->Explain(responses.failure()));
