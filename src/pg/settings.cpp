@@ -120,10 +120,11 @@ constexpr BoolSetting kBoolSettings[] = {
 };
 
 constexpr IntSetting kIntSettings[] = {
-    {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
-     "How long to wait for a connection to a provider.", nullptr},
-    {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
-     "How long to wait for the whole answer of a provider.", nullptr},
+    {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMost, PGC_SUSET,
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "How long to wait for a connection to a provider.", nullptr},
+    {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMost, PGC_SUSET,
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "How long to wait for the whole answer of a provider.",
+     nullptr},
     {"ai.retry_delay", &settings.retry_delay, 10'000, 1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How long a row waits after its first failed attempt.", "Each further attempt doubles it."},
     {"ai.breaker_failures", &settings.breaker_failures, 5, 1, kMost, PGC_SIGHUP, 0,
@@ -140,7 +141,7 @@ constexpr IntSetting kIntSettings[] = {
      "How old the vector of an embedding job may be to be used for another one with that text.",
      "With 0 every job is sent, with -1 the age does not matter."},
     {"ai.max_response_size", &settings.max_response_size, 64 * 1024, 1, 1024 * 1024, PGC_SUSET,
-     GUC_UNIT_KB, "How large the answer of a provider may be.",
+     GUC_UNIT_KB | GUC_SUPERUSER_ONLY, "How large the answer of a provider may be.",
      "A larger one is an error; it is not read to its end."},
     {"ai.workers", &settings.workers, 2, 0, 32, PGC_SIGHUP, 0,
      "How many worker processes each database gets.",
