@@ -41,7 +41,8 @@ DECLARE
         "api_key_name": {"type": "string"}}';
 BEGIN
     PERFORM ai._check_section('embedding', config, jsonb_build_object(
-        'openai', model || endpoint || '{"chat_user": {"type": "string"}}',
+        'openai', model || endpoint || '{"chat_user": {"type": "string"},
+            "send_dimensions": {"type": "boolean"}}',
         'ollama', model || '{"base_url": {"type": "string"}, "options": {"type": "object"},
             "keep_alive": {"type": "string"}}',
         'voyageai', model || endpoint || '{"input_type": {"type": "string",
@@ -62,16 +63,20 @@ $$;
 COMMENT ON FUNCTION ai._validate_embedding(jsonb) IS
     'the given embedding configuration, if it is a valid one';
 
+-- send_dimensions: whether the server is told the dimensions. Not told are models that are known to
+-- have vectors of one length; others are, unless it is false.
 CREATE FUNCTION ai.embedding_openai(model text, dimensions int4, chat_user text DEFAULT NULL,
-        api_key_name text DEFAULT 'OPENAI_API_KEY', base_url text DEFAULT NULL) RETURNS jsonb
+        api_key_name text DEFAULT 'OPENAI_API_KEY', base_url text DEFAULT NULL,
+        send_dimensions boolean DEFAULT NULL) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._validate_embedding(ai._config('embedding', 'openai',
         jsonb_build_object('model', model, 'dimensions', dimensions, 'chat_user', chat_user,
-                           'api_key_name', api_key_name, 'base_url', base_url)))
+                           'api_key_name', api_key_name, 'base_url', base_url,
+                           'send_dimensions', send_dimensions)))
     $$;
-COMMENT ON FUNCTION ai.embedding_openai(text, int4, text, text, text) IS
+COMMENT ON FUNCTION ai.embedding_openai(text, int4, text, text, text, boolean) IS
     'vectorizer configuration: a model of OpenAI, or of a server with the same API at base_url';
 
 CREATE FUNCTION ai.embedding_ollama(model text, dimensions int4, base_url text DEFAULT NULL,

@@ -45,6 +45,7 @@ extern "C" {
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
+#include "commands/prepare.h"
 #include "commands/trigger.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"

@@ -2,6 +2,7 @@
 
 #include "core/http/host_policy.hpp"
 #include "core/http/url.hpp"
+#include "core/provider/extras.hpp"
 #include "pg/guard.hpp"
 #include "pg/secret.hpp"
 #include "pg/settings.hpp"
@@ -10,19 +11,25 @@
 namespace ai::pg {
 namespace {
 
-/// As Ollama itself reads OLLAMA_HOST: scheme and port may be left out, and the address that a
-/// server listens on everywhere is this machine's.
+/// As Ollama itself reads OLLAMA_HOST: scheme, host and port may be left out, and the address that
+/// a server listens on everywhere is this machine's.
 std::string OllamaHost() {
   const char* value = std::getenv("OLLAMA_HOST");
   std::string host = value == nullptr ? "" : value;
   if (host.empty() || host.find("://") != std::string::npos) {
     return host;
   }
-  constexpr std::string_view kEverywhere = "0.0.0.0";
-  if (host.starts_with(kEverywhere)) {
-    host.replace(0, kEverywhere.size(), "127.0.0.1");
+  for (const auto& [everywhere, here] : {std::pair{"0.0.0.0", "127.0.0.1"}, {"[::]", "[::1]"}}) {
+    if (host.starts_with(everywhere)) {
+      host.replace(0, std::strlen(everywhere), here);
+    }
   }
-  return "http://" + host + (host.find(':') == std::string::npos ? ":11434" : "");
+  if (host.starts_with(':')) {
+    host.insert(0, "127.0.0.1");
+  }
+  const std::size_t end_of_address = host.find(']');  // of IPv6: its colons are no port's
+  const bool has_port = host.find(':', end_of_address + 1) != std::string::npos;  // npos + 1 is 0
+  return "http://" + host + (has_port ? "" : ":11434");
 }
 
 /// What the server itself says about a provider's address; empty if it says nothing.
@@ -64,8 +71,13 @@ http::HostList OwnHosts(const provider::ProviderInfo& info) {
   return http::HostList::Parse(hosts);
 }
 
-bool IsThisMachine(const http::Url& url) {
-  return url.host == "localhost" || (url.address && http::IsLoopback(*url.address));
+/// To this machine, and where the server itself says so.
+bool MayGoUnencrypted(const provider::ProviderInfo& info, const http::Url& url) {
+  if (url.host == "localhost" || (url.address && http::IsLoopback(*url.address))) {
+    return true;
+  }
+  const std::string configured = ConfiguredBaseUrl(info);
+  return !configured.empty() && CheckedUrl(configured).Endpoint() == url.Endpoint();
 }
 
 /// The key that goes along; empty if none does.
@@ -92,13 +104,36 @@ std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid
         "Set the secret with this host in hosts, or name another one in api_key_name; for a server "
         "without keys, use api_key_name => NULL in a configuration, '' in a function.");
   }
-  if (!secret->hosts && url.scheme == "http" && ConfiguredBaseUrl(info).empty() &&
-      !IsThisMachine(url)) {
+  if (!secret->hosts && url.scheme == "http" && !MayGoUnencrypted(info, url)) {
     throw ai::Error(ErrorCode::kInvalidParameter,
                     "secret \"" + name + "\" must not go unencrypted to " + url.Endpoint(), {},
                     "Use https, or set the secret with this host in hosts.");
   }
   return secret->value;
+}
+
+std::string HintFor(const Failure& failure) {
+  if (!failure.hint.empty()) {
+    return failure.hint;
+  }
+  switch (failure.failure_class) {
+    case FailureClass::kDeferred:
+      return failure.retry_after
+                 ? "Try again in " + std::to_string((failure.retry_after->count() + 999) / 1000) +
+                       " s."
+                 : "Try again later.";
+    case FailureClass::kTransient:
+      return "This may pass: try again.";
+    case FailureClass::kConfiguration:
+      return failure.message.find("ai.allowed_hosts") != std::string::npos
+                 ? "A superuser can add the host to ai.allowed_hosts."
+             : failure.message.find("ai.ca_file") != std::string::npos
+                 ? "If the certificate can be trusted, a superuser can name its authority in "
+                   "ai.ca_file."
+                 : "Check the address, the key and the model.";
+    default:
+      return {};
+  }
 }
 
 }  // namespace
@@ -110,13 +145,20 @@ provider::Endpoint ResolveEndpoint(const json::Value& config, Oid role,
   if (info == nullptr) {
     throw ai::Error(ErrorCode::kInvalidParameter, "unknown provider \"" + implementation + "\"");
   }
+  if (config.Find("extra_headers")) {
+    HideFromActivity();
+  }
   const std::string base_url = BaseUrl(config, *info);
   const http::Url url = CheckedUrl(base_url);
-  if (api_key) {
-    return {base_url, *api_key};
-  }
   const std::string name(config.GetString("api_key_name", ""));
-  return {base_url, name.empty() ? std::string() : KeyFor(*info, url, role, name)};
+  provider::Endpoint endpoint{base_url};
+  if (api_key) {
+    endpoint.api_key = *api_key;
+  } else if (!name.empty()) {
+    endpoint.api_key = KeyFor(*info, url, role, name);
+  }
+  provider::AddExtras(config, endpoint);
+  return endpoint;
 }
 
 std::string ProviderAddress(const json::Value& config) {
@@ -156,29 +198,7 @@ http::Transport& SessionTransport() {
 }
 
 void ThrowFailure(const Failure& failure) {
-  std::string hint;
-  switch (failure.failure_class) {
-    case FailureClass::kDeferred:
-      hint = failure.retry_after
-                 ? "Try again in " + std::to_string((failure.retry_after->count() + 999) / 1000) +
-                       " s."
-                 : "Try again later.";
-      break;
-    case FailureClass::kTransient:
-      hint = "This may pass: try again.";
-      break;
-    case FailureClass::kConfiguration:
-      hint = failure.message.find("ai.allowed_hosts") != std::string::npos
-                 ? "A superuser can add the host to ai.allowed_hosts."
-             : failure.message.find("ai.ca_file") != std::string::npos
-                 ? "If the certificate can be trusted, a superuser can name its authority in "
-                   "ai.ca_file."
-                 : "Check the address, the key and the model.";
-      break;
-    default:
-      break;
-  }
-  throw ai::Error(ErrorCode::kProvider, failure.message, {}, hint);
+  throw ai::Error(ErrorCode::kProvider, failure.message, {}, HintFor(failure));
 }
 
 }  // namespace ai::pg

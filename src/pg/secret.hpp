@@ -13,8 +13,18 @@ struct Secret {
 /// The secret of that name, none if there is none. Throws pg::Error if the role must not use it.
 std::optional<Secret> FindSecret(Oid role, std::string_view name);
 
-/// Keeps the arguments of ai.set_secret and of everything called api_key out of the server's log,
-/// which gets the text of statements. Called once, when the library is loaded.
+/// Keeps the arguments of ai.set_secret, keys that are given to a function and headers out of the
+/// server's log, which gets the text of statements. Called once, when the library is loaded.
 void InstallSecretLogFilter();
+
+/// Cuts the statement that pg_stat_activity shows for this session where a secret may follow.
+/// Throws pg::Error.
+void HideFromActivity();
+
+/// Where in a statement a secret may begin; null if nowhere. Plain C.
+const char* SecretFollows(const char* statement);
+
+/// The same in the statement that this session is at, which may also execute a prepared one.
+const char* SecretInCurrentStatement();
 
 }  // namespace ai::pg

@@ -12,24 +12,6 @@ emit_log_hook_type next_hook = nullptr;
 
 constexpr const char* kHidden = " (hidden)";
 
-/// Behind the first word in text after which a secret may come; null if there is none.
-const char* SecretFollows(const char* text) {
-  if (text == nullptr) {
-    return nullptr;
-  }
-  constexpr std::string_view kWords[] = {"set_secret", "api_key"};
-  constexpr std::string_view kHarmless = "_name";
-  for (const char* at = text; *at != '\0'; ++at) {
-    for (const std::string_view word : kWords) {
-      if (pg_strncasecmp(at, word.data(), word.size()) == 0 &&
-          pg_strncasecmp(at + word.size(), kHarmless.data(), kHarmless.size()) != 0) {
-        return at + word.size();
-      }
-    }
-  }
-  return nullptr;
-}
-
 /// The beginning of a text and a mark that something was left out, in the memory of the report,
 /// which frees it. Null if there is no memory.
 char* Clipped(ErrorData* report, const char* text, std::size_t kept) {
@@ -62,9 +44,18 @@ void HideStatement(ErrorData* report) {
   report->detail_log = nullptr;
 }
 
+/// The parameters of a statement that failed, which the log gets at the end of the context.
+void HideParameters(ErrorData* report) {
+  const char* first = report->context == nullptr ? nullptr : strstr(report->context, "$1 = ");
+  if (first != nullptr) {
+    report->context =
+        Clipped(report, report->context, static_cast<std::size_t>(first - report->context));
+  }
+}
+
 void HideSecrets(ErrorData* report) {
   const bool carries_secret =
-      SecretFollows(debug_query_string) != nullptr || SecretFollows(report->message) != nullptr ||
+      SecretInCurrentStatement() != nullptr || SecretFollows(report->message) != nullptr ||
       SecretFollows(report->detail) != nullptr || SecretFollows(report->detail_log) != nullptr;
   if (carries_secret) {
     report->hide_stmt = true;
@@ -73,6 +64,7 @@ void HideSecrets(ErrorData* report) {
       HideStatement(report);
     }
     report->detail_log = nullptr;
+    HideParameters(report);
   }
   Clip(report, report->context);
   Clip(report, report->internalquery);
@@ -82,6 +74,17 @@ void HideSecrets(ErrorData* report) {
 }
 
 }  // namespace
+
+void HideFromActivity() {
+  const char* secret = SecretInCurrentStatement();
+  if (secret == nullptr) {
+    return;
+  }
+  Call([&] {
+    const int kept = static_cast<int>(secret - debug_query_string);
+    pgstat_report_activity(STATE_RUNNING, psprintf("%.*s%s", kept, debug_query_string, kHidden));
+  });
+}
 
 void InstallSecretLogFilter() {
   next_hook = emit_log_hook;

@@ -43,6 +43,7 @@ struct TextSetting {
   GucStringCheckHook check;
   const char* summary;
   const char* detail;
+  GucShowHook show = nullptr;
 };
 
 /// Runs a check of a new value; what it throws becomes the detail of the server's refusal.
@@ -73,6 +74,28 @@ bool CheckBaseUrl(char** value, void** /*extra*/, GucSource /*source*/) {
   });
 }
 
+/// What ALTER ROLE, ALTER DATABASE and CREATE FUNCTION keep, everybody can read.
+bool CheckKey(char** value, void** /*extra*/, GucSource source) {
+  if (source != PGC_S_TEST || *value == nullptr || **value == '\0') {
+    return true;
+  }
+  GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+  GUC_check_errmsg("a key cannot be set for a role, a database or a function");
+  GUC_check_errdetail("Everybody can read such settings.");
+  GUC_check_errhint("Keep it with ai.set_secret, or set it in postgresql.conf.");
+  return false;
+}
+
+/// The server lets pg_read_all_settings see what others must not; a key is for superusers alone.
+template <char* Settings::*key>
+const char* ShowKey() {
+  const char* value = settings.*key;
+  if (value == nullptr || *value == '\0') {
+    return "";
+  }
+  return IsTransactionState() && superuser() ? value : "(hidden)";
+}
+
 /// Plain C, since the server's list may fail with an ereport.
 bool CheckNames(char** value, void** /*extra*/, GucSource /*source*/) {
   List* names = NIL;
@@ -97,10 +120,11 @@ constexpr BoolSetting kBoolSettings[] = {
 };
 
 constexpr IntSetting kIntSettings[] = {
-    {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
-     "How long to wait for a connection to a provider.", nullptr},
-    {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMost, PGC_SUSET, GUC_UNIT_MS,
-     "How long to wait for the whole answer of a provider.", nullptr},
+    {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMost, PGC_SUSET,
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "How long to wait for a connection to a provider.", nullptr},
+    {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMost, PGC_SUSET,
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "How long to wait for the whole answer of a provider.",
+     nullptr},
     {"ai.retry_delay", &settings.retry_delay, 10'000, 1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How long a row waits after its first failed attempt.", "Each further attempt doubles it."},
     {"ai.breaker_failures", &settings.breaker_failures, 5, 1, kMost, PGC_SIGHUP, 0,
@@ -117,7 +141,7 @@ constexpr IntSetting kIntSettings[] = {
      "How old the vector of an embedding job may be to be used for another one with that text.",
      "With 0 every job is sent, with -1 the age does not matter."},
     {"ai.max_response_size", &settings.max_response_size, 64 * 1024, 1, 1024 * 1024, PGC_SUSET,
-     GUC_UNIT_KB, "How large the answer of a provider may be.",
+     GUC_UNIT_KB | GUC_SUPERUSER_ONLY, "How large the answer of a provider may be.",
      "A larger one is an error; it is not read to its end."},
     {"ai.workers", &settings.workers, 2, 0, 32, PGC_SIGHUP, 0,
      "How many worker processes each database gets.",
@@ -154,8 +178,9 @@ constexpr IntSetting kIntSettings[] = {
 };
 
 constexpr TextSetting kStringSettings[] = {
-    {"ai.openai_api_key", &settings.openai_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for OpenAI, unless the secret OPENAI_API_KEY is in the store.", nullptr},
+    {"ai.openai_api_key", &settings.openai_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for OpenAI, unless the secret OPENAI_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::openai_api_key>},
     {"ai.openai_base_url", &settings.openai_base_url, "", PGC_SUSET, GUC_SUPERUSER_ONLY,
      CheckBaseUrl, "Where requests for OpenAI go, unless a configuration says otherwise.",
      "Empty stands for https://api.openai.com/v1."},
@@ -163,10 +188,12 @@ constexpr TextSetting kStringSettings[] = {
      "Where requests for Ollama go, unless a configuration says otherwise.",
      "Empty stands for the server's environment variable OLLAMA_HOST, else "
      "http://localhost:11434."},
-    {"ai.voyage_api_key", &settings.voyage_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for Voyage AI, unless the secret VOYAGE_API_KEY is in the store.", nullptr},
-    {"ai.cohere_api_key", &settings.cohere_api_key, "", PGC_SUSET, kSecret, nullptr,
-     "Key for Cohere, unless the secret COHERE_API_KEY is in the store.", nullptr},
+    {"ai.voyage_api_key", &settings.voyage_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for Voyage AI, unless the secret VOYAGE_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::voyage_api_key>},
+    {"ai.cohere_api_key", &settings.cohere_api_key, "", PGC_SUSET, kSecret, CheckKey,
+     "Key for Cohere, unless the secret COHERE_API_KEY is in the store.", nullptr,
+     ShowKey<&Settings::cohere_api_key>},
     {"ai.ca_file", &settings.ca_file, "", PGC_SUSET, GUC_SUPERUSER_ONLY, nullptr,
      "File of the certificate authorities that are trusted for providers.",
      "Empty stands for those of the operating system."},
@@ -198,7 +225,7 @@ void DefineSettings() {
     }
     for (const TextSetting& s : kStringSettings) {
       DefineCustomStringVariable(s.name, s.summary, s.detail, s.value, s.initial, s.context,
-                                 s.flags, s.check, nullptr, nullptr);
+                                 s.flags, s.check, nullptr, s.show);
     }
     MarkGUCPrefixReserved("ai");
   });

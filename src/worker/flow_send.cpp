@@ -184,7 +184,8 @@ void Flow::Receive() {
       OnReply(std::move(request), completion.result.value());
       transport().Recycle(std::move(completion.result.value().body));
     } else {
-      OnFailure(std::move(request), {}, completion.result.failure());
+      const auto& provider = request.lane->vectorizer->provider();
+      OnFailure(std::move(request), {}, provider.Explain(completion.result.failure()));
     }
   }
 }

@@ -12,6 +12,7 @@ SELECT ai.embedding_openai('text-embedding-3-small', 768);
 SELECT ai.embedding_openai('text-embedding-3-small', 768, chat_user => 'bob', api_key_name => 'MY_KEY',
                            base_url => 'https://example.com/v1');
 SELECT ai.embedding_openai('m', 1, api_key_name => NULL);
+SELECT ai.embedding_openai('m', 1, send_dimensions => false);
 SELECT ai.embedding_ollama('nomic-embed-text', 768);
 SELECT ai.embedding_ollama('nomic-embed-text', 768, base_url => 'http://host:11434',
                            options => '{"num_ctx": 1024, "stop": null}', keep_alive => '10m');

@@ -1,6 +1,7 @@
 # Embeddings by SQL functions: every provider, every misbehaviour of one, cancelling, TLS, hosts.
 use strict;
 use warnings FATAL => 'all';
+use Digest::SHA qw(sha256_hex);
 use MockProvider;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -41,6 +42,15 @@ sub is_vector
 	my ($statement, $text, $dimensions, $name) = @_;
 	is(sql("SELECT (($statement) <-> '" . vector($text, $dimensions) . "') < 1e-6"), 't', $name);
 	return;
+}
+
+# What the mock was last asked at a path, and a header of it.
+sub last_request { return $mock->stats->{by_path}{ shift() }{last} }
+
+sub header_of
+{
+	my ($path, $name) = @_;
+	return (map { $_->[1] } grep { lc $_->[0] eq lc $name } @{ last_request($path)->{headers} })[0];
 }
 
 # -- each provider, with a text and with several
@@ -106,57 +116,15 @@ is( sql(q{GRANT pg_monitor TO stranger; SET ROLE stranger; SELECT count(*) FROM 
 like(error_of(q{SET ROLE stranger; SELECT ai.vectorizer_embed('docs', 'a query')}), qr/permission denied for vectorizer "docs"/, 'but may not spend its key');
 like(error_of(q{SELECT ai.vectorizer_embed('nope', 'a query')}), qr/vectorizer "nope" does not exist/, 'an unknown vectorizer');
 
-# -- misbehaviour: the right words, no result, and the next call works
-
-my %misbehaviour = (
-	'400'  => [ { status => 400 }, qr/400/ ],
-	'401'  => [ { status => 401 }, qr/401.*HINT:  Check the address, the key and the model/s ],
-	'403'  => [ { status => 403 }, qr/403/ ],
-	'404'  => [ { status => 404 }, qr/404/ ],
-	'408'  => [ { status => 408 }, qr/408.*HINT:  This may pass/s ],
-	'413'  => [ { status => 413 }, qr/413/ ],
-	'422'  => [ { status => 422 }, qr/422/ ],
-	'429'  => [ { status => 429, retry_after => 7 }, qr/429.*HINT:  Try again in 7 s/s ],
-	'429, a date' => [ { status => 429, retry_after_date => 30 }, qr/429.*HINT:  Try again in (2\d|30) s/s ],
-	'quota' => [ { error => 'quota' }, qr/quota.*HINT:  Check/s ],
-	'500'  => [ { status => 500 }, qr/500.*HINT:  This may pass/s ],
-	'502'  => [ { status => 502 }, qr/502/ ],
-	'503'  => [ { status => 503 }, qr/503/ ],
-	'504'  => [ { status => 504 }, qr/504/ ],
-	'an unknown model' => [ { error => 'model_not_found' }, qr/model/ ],
-	'garbage' => [ { reply => 'garbage' }, qr/not valid|invalid|not JSON/i ],
-	'HTML'    => [ { reply => 'html' }, qr/not valid|invalid|not JSON|HTML/i ],
-	'nothing' => [ { reply => 'empty' }, qr/ERROR/ ],
-	'a half reply' => [ { reply => 'truncated' }, qr/ERROR/ ],
-	'a missing item' => [ { reply => 'missing_item' }, qr/ERROR/ ],
-	'an item too many' => [ { reply => 'extra_item' }, qr/ERROR/ ],
-	'wrong dimensions' => [ { reply => 'uneven_dimensions' }, qr/dimensions/ ],
-	'NaN' => [ { reply => 'nan' }, qr/finite|NaN|infinit/i ],
-	'null' => [ { reply => 'null_item' }, qr/ERROR/ ],
-	'a deep nesting' => [ { reply => 'deep_nesting' }, qr/ERROR/ ],
-	'an error with status 200' => [ { reply => 'error_with_status_200' }, qr/ERROR/ ],
-	'a redirect' => [ { redirect => 'http://169.254.169.254/latest/meta-data' }, qr/redirect/i ],
-	'closed amid the body' => [ { close => 'body' }, qr/ERROR.*HINT:  This may pass/s ],
-	'reset amid the body' => [ { reset => 'body' }, qr/ERROR.*HINT:  This may pass/s ],
-	'a wrong chunk' => [ { framing => 'bad_chunk' }, qr/ERROR/ ],
-	'corrupt gzip' => [ { gzip => 'corrupt' }, qr/ERROR/ ]);
-foreach my $what (sort keys %misbehaviour)
-{
-	my ($rule, $words) = @{ $misbehaviour{$what} };
-	$mock->rules({ %$rule, text => 'bad' });
-	my $err = error_of(q{SELECT count(*) FROM ai.openai_embed('mock-8', ARRAY['good', 'bad'])});
-	like($err, $words, "$what: the right words");
-	like($err, qr{\Qhttp://127.0.0.1:\E\d+}, "$what: and where");
-	unlike($err, qr/key-of-openai/, "$what: and no key");
-}
-$mock->reset;
-is_vector(q{SELECT ai.openai_embed('mock-8', 'good')}, 'good', 8, 'afterwards all is well');
+# -- time and size: the settings hold (043_misbehaviour.pl has all that providers do wrong)
 
 $mock->rules({ enormous_bytes => 10_000_000 });
 like(error_of(q{SET ai.max_response_size = '1MB'; SELECT ai.openai_embed('mock-8', 'a')}),
-	qr/larger than|too large|limit/, 'an enormous reply is not read to its end');
+	qr/answer of \Q$url\E is larger than the limit of 1048576 bytes/, 'an enormous reply is not read to its end');
 $mock->rules({ hang => 'before' });
 like(error_of(q{SET ai.request_timeout = '200ms'; SELECT ai.openai_embed('mock-8', 'a')}), qr/no complete answer from .* within 200 ms/, 'a reply that does not come');
+like(error_of(q{SELECT * FROM ai.openai_list_models(client_config => ai.openai_client_config(timeout_seconds => 0.2))}),
+	qr/no complete answer from .* within 200 ms$/m, 'of a list of models, too');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config(timeout_seconds => 0.2))}),
 	qr/no complete answer from .* within 200 ms/, 'the same with a timeout of its own');
 
@@ -208,18 +176,103 @@ refused('http://example.com/v1',          qr/example\.com.*ai\.allowed_hosts/s, 
 like(error_of(q{SELECT ai.set_secret('PLAIN', 'k'); SELECT ai.voyageai_embed('m', 'a', api_key_name => 'PLAIN', base_url => 'http://api.voyageai.com/v1')}),
 	qr/secret "PLAIN" must not go unencrypted to http:\/\/api\.voyageai\.com/, 'a key does not go unencrypted');
 refused('http://169.254.169.254/v1',      qr/169\.254\.169\.254/, 'a metadata address is refused');
-refused('http://[fe80::1]/v1',            qr/ERROR/, 'so is a link-local one');
-refused('http://2130706433/v1',           qr/ERROR/, 'a host that is a number');
-refused('http://127.1:80/v1',             qr/ERROR/, 'half an address');
-refused('ftp://127.0.0.1/v1',             qr/http/, 'another protocol');
+refused('http://[fe80::1]/v1',            qr/host "fe80::1" is at fe80::1, a link-local/, 'so is a link-local one');
+refused('http://[::ffff:169.254.169.254]/v1', qr/a link-local, metadata or otherwise reserved address/, 'also inside of another');
+refused('http://2130706433/v1',           qr/invalid URL: its host or port is malformed/, 'a host that is a number');
+refused('http://127.1:80/v1',             qr/invalid URL: its host or port is malformed/, 'half an address');
+refused('http://LOCALHOST.:80/v1',        qr/invalid URL: its host or port is malformed/, 'a dot at the end');
+refused("http://b\x{c3}\x{bc}cher.example/v1", qr/not ASCII/, 'other letters');
+refused('http://api.openai.com.evil.example/v1', qr/host "api\.openai\.com\.evil\.example" is not listed/, 'a name that begins like another');
+refused('ftp://127.0.0.1/v1',             qr/base_url must begin with http:/, 'another protocol');
 refused('http://user:pw@127.0.0.1/v1',    qr/user name/, 'a name and a password');
 like(error_of(q{SET ai.allowed_hosts = '*'; SELECT ai.openai_embed('mock-8', 'a', 'k', client_config => ai.openai_client_config('http://169.254.169.254/v1'))}),
 	qr/169\.254/, 'a metadata address is refused even where all hosts are allowed');
 like(error_of(q{SET ai.allowed_hosts = 'not a host'}), qr/invalid value for parameter "ai.allowed_hosts"/, 'a wrong list is refused');
 like(error_of(q{SET ai.openai_base_url = 'nonsense'}), qr/invalid value for parameter "ai.openai_base_url"/, 'so is a wrong URL');
-like(error_of(qq{SELECT ai.openai_embed('mock-8', 'a', E'k\\r\\nX-Injected: 1')}), qr/ERROR/, 'a key cannot smuggle in a header');
+like(error_of(qq{SELECT ai.openai_embed('mock-8', 'a', E'k\\r\\nX-Injected: 1')}),
+	qr/invalid value of HTTP header "Authorization"/, 'a key cannot smuggle in a header');
+like(error_of(q{SELECT ai.openai_embed(E'mock-8\r\nX-Injected: 1', 'a')}), qr/HTTP status 404 .*The model/, 'a model stays in the body');
+is(header_of('/v1/embeddings', 'X-Injected'), undef, 'and nothing was smuggled in');
 is_vector(qq{SELECT ai.openai_embed('mock-8', 'a', client_config => '{}')}, 'a', 8, 'an empty client_config');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => '{"proxy": "x"}')}), qr/client_config has unknown members: proxy/, 'an unknown member');
 
+# -- what a caller adds to a request
+
+$mock->reset;
+is_vector(q{SELECT ai.openai_embed('mock-8', 'a', openai_user => 'u', extra_headers => '{"X-One": "1", "X-Two": 2}',
+		extra_query => '{"api-version": "2024 & more"}', extra_body => '{"encoding_format": "float"}', verbose => false,
+		client_config => ai.openai_client_config(organization => 'org', project => 'proj', max_retries => 0,
+			default_headers => '{"X-One": "0", "X-Zero": "0"}', default_query => '{"q": true}'))}, 'a', 8, 'headers, a query, a body');
+my $request = last_request('/v1/embeddings');
+is(header_of('/v1/embeddings', $_->[0]), $_->[1], "header $_->[0]")
+	foreach [ 'X-One', 1 ], [ 'X-Two', 2 ], [ 'X-Zero', 0 ], [ 'OpenAI-Organization', 'org' ], [ 'OpenAI-Project', 'proj' ];
+is($request->{query}, 'q=true&api-version=2024%20%26%20more', 'the query');
+like($request->{body}, qr/"encoding_format":"float"/, 'the body has what was given');
+unlike($request->{body}, qr/base64/, 'instead of ours');
+is(sql(q{SELECT count(*) > 0 FROM ai.openai_list_models(extra_headers => '{"X-List": "1"}', extra_query => '{"x": 1}', verbose => false)}), 't', 'a list with them');
+is(header_of('/v1/models', 'X-List'), 1, 'sent there, too');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{"Authorization": "Bearer x"}')}),
+	qr/extra_headers must not have the header "Authorization"\nHINT:  Name the key in api_key_name/, 'no key among the headers');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{"X": "1\\r\\nY: 2"}')}),
+	qr/invalid value of HTTP header "X"/, 'no line break');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_headers => '[1]')}), qr/extra_headers/, 'no list');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', extra_body => '{"input": "b"}')}),
+	qr/extra_body must not have the member "input"/, 'the text is given as such');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config(max_retries => 2))}),
+	qr/max_retries must be 0: a request is tried once\nHINT:  Leave it out/, 'nothing is tried twice');
+is(error_of(q{SELECT ai.embed(ai.embedding_openai('mock-8', 8) || '{"extra_headers": {"X": "1"}}', 'a')}) =~ /unrecognized argument "extra_headers"/, 1,
+	'a configuration has no headers');
+is_vector(qq{SELECT ai.ollama_embed('mock-8', 'a', base_url => '$url', verbose => false)}, 'a', 8, 'host has another name');
+my (undef, undef, $told) = $node->psql('postgres', q{SELECT ai.openai_embed('mock-8', 'a secret text', verbose => true, extra_query => '{"q": "secret"}')});
+like($told, qr{^psql:.*INFO:  POST \Q$url\E/v1/embeddings, \d+ bytes\n.*INFO:  HTTP status 200, \d+ bytes, all within \d+ ms$}s, 'verbose tells of requests');
+unlike($told, qr/secret|key-of/, 'but neither text nor key');
+foreach my $provider (sort keys %embed)
+{
+	my ($function, $arguments) = @{ $embed{$provider} };
+	(undef, undef, $told) = $node->psql('postgres', "SELECT ai.$function('mock-8', 'a'$arguments, verbose => true)");
+	like($told, qr/INFO:  HTTP status 200/, "$provider: verbose");
+}
+
+# -- dimensions are told only to who wants to know
+
+$mock->settings(models => { 'bge-m3' => 8, 'plain' => 8 });
+my %told = (
+	"ai.embedding_openai('plain', 8)" => 1, "ai.embedding_openai('plain', 8, send_dimensions => false)" => 0,
+	"ai.embedding_openai('bge-m3', 8)" => 0, "ai.embedding_openai('bge-m3', 8, send_dimensions => true)" => 1);
+foreach my $config (sort keys %told)
+{
+	$node->psql('postgres', "SELECT ai.embed($config, 'a')");
+	is(last_request('/v1/embeddings')->{body} =~ /"dimensions":8/ ? 1 : 0, $told{$config}, $config);
+}
+$mock->rules({ status => 400, body => '{"error":{"message":"Model plain does not support matryoshka representation"}}' });
+like(error_of(q{SELECT ai.embed(ai.embedding_openai('plain', 8), 'a')}),
+	qr/does not support matryoshka representation\nHINT:  If the model has vectors of one length only, use send_dimensions => false/, 'and the error says so');
+$mock->reset;
+
+# -- a text that is too long is cut, and that is told
+
+my $long = q{repeat('word ', 10000)};
+(undef, undef, $told) = $node->psql('postgres', qq{SELECT count(*) FROM ai.openai_embed('text-embedding-3-small', ARRAY[$long, 'short', $long])});
+like($told, qr/NOTICE:  2 texts were cut at 8191 tokens, the most that model "text-embedding-3-small" takes/, 'as a notice');
+(undef, undef, $told) = $node->psql('postgres', q{SELECT vector_dims(ai.openai_embed('text-embedding-3-small', 'short'))});
+is($told, '', 'and else not');
+
+# -- the environment of the server
+
 $node->stop;
+$node->append_conf('postgresql.conf', "ai.ollama_host = ''\nai.openai_api_key = ''\n");
+my ($port) = $url =~ /(\d+)$/;
+foreach my $host ("0.0.0.0:$port", ":$port", "127.0.0.1:$port", "$url/")
+{
+	local $ENV{OLLAMA_HOST} = $host;
+	local $ENV{OLLAMA_MAX_CHUNKS_PER_BATCH} = 2;
+	local $ENV{OPENAI_API_KEY} = 'key-of-environment';
+	$node->start;
+	$mock->reset;
+	is(sql(q{SELECT count(*) FROM ai.ollama_embed('mock-8', ARRAY['a', 'b', 'c', 'd', 'e'])}), 5, "OLLAMA_HOST=$host");
+	is($mock->stats->{requests}, 3, 'OLLAMA_MAX_CHUNKS_PER_BATCH');
+	is_vector(q{SELECT ai.openai_embed('mock-8', 'a')}, 'a', 8, 'OPENAI_API_KEY');
+	is(join(' ', keys %{ $mock->stats->{keys} }), 'sha256:' . sha256_hex('key-of-environment'), 'is the key that is sent');
+	$node->stop;
+}
 done_testing();

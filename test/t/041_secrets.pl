@@ -13,10 +13,13 @@ $ENV{FROM_ENVIRONMENT} = "$canary-environment";
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', qq{
-shared_preload_libraries = 'ai'
+shared_preload_libraries = 'ai, auto_explain'
+auto_explain.log_min_duration = 0
+auto_explain.log_nested_statements = on
 ai.workers = 0
 ai.openai_base_url = '$url/v1'
 ai.cohere_api_key = '$canary-setting'
+log_statement = all
 log_min_duration_statement = 0
 log_parameter_max_length = -1
 log_parameter_max_length_on_error = -1
@@ -72,8 +75,22 @@ like(error_of("$as_app SELECT ai.set_secret('OPENAI_API_KEY', 'mine')"), qr/perm
 like(error_of("$as_app SELECT ai.drop_secret('OPENAI_API_KEY')"), qr/permission denied to manage secrets/, 'nor drop');
 like(error_of("$as_app SELECT ai.grant_secret('OPENAI_API_KEY', 'app')"), qr/permission denied to manage secrets/, 'nor grant');
 like(error_of("$as_app SHOW ai.cohere_api_key"), qr/must be superuser|permission denied/, 'nor SHOW a key');
-like(error_of("$as_app SHOW ai.allowed_hosts"), qr/must be superuser|permission denied/, 'nor the list of hosts');
+like(error_of("$as_app SHOW ai.$_"), qr/must be superuser|permission denied/, "nor $_")
+	foreach qw(openai_api_key voyage_api_key openai_base_url ollama_host allowed_hosts ca_file connect_timeout request_timeout max_response_size);
 like(error_of("$as_app SET ai.openai_base_url = 'http://localhost'"), qr/permission denied to set parameter/, 'nor set an address');
+sql('CREATE ROLE watcher IN ROLE pg_monitor');
+is(sql('SET ROLE watcher; SHOW ai.cohere_api_key'), '(hidden)', 'pg_monitor, which sees all settings, does not see a key');
+is(sql(q{SET ROLE watcher; SELECT current_setting('ai.cohere_api_key') || current_setting('ai.openai_api_key')}), '(hidden)', 'but whether there is one');
+is(sql('SHOW ai.cohere_api_key'), "$canary-setting", 'a superuser sees it');
+is(sql(q{SET ROLE watcher; SELECT count(*) FROM pg_settings WHERE name ~ 'api_key' OR concat(setting, boot_val, reset_val) ~ 'canary'}), '0', 'nor is it in pg_settings');
+foreach my $place ('ALTER ROLE app', 'ALTER DATABASE postgres', 'ALTER ROLE app IN DATABASE postgres',
+	'CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1')
+{
+	like(error_of("$place SET ai.openai_api_key = '$canary'" =~ s/(LANGUAGE sql )(RETURN 1)(.*)/$1$3 $2/r),
+		qr/a key cannot be set for a role, a database or a function\nDETAIL:  Everybody can read such settings\.\nHINT:  Keep it with ai\.set_secret/,
+		"$place: where everybody could read it");
+}
+sql(q{ALTER ROLE app SET ai.openai_api_key = ''});
 is(sql("$as_app SELECT count(*) FROM pg_settings WHERE name ~ '^ai' AND (name ~ 'key|url|host' OR setting ~ 'canary')"), '0', 'nor see them in pg_settings');
 
 sql(q{SELECT ai.grant_secret('OPENAI_API_KEY', 'team'); GRANT team TO app});
@@ -106,6 +123,8 @@ like(error_of("SELECT ai.openai_embed('mock-8', 'a', api_key_name => 'BOUND')"),
 	qr/secret "BOUND" must not go to/, 'and then to no other, the provider included');
 is(sql("SELECT vector_dims(ai.embed(ai.embedding_openai('mock-8', 8, api_key_name => NULL, base_url => '$other/v1'), 'a'))"), '8',
 	'a server without keys gets none');
+like(error_of("SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config('http://api.openai.com/v1'))"),
+	qr/secret "OPENAI_API_KEY" must not go unencrypted to http:\/\/api\.openai\.com/, 'the address of another server does not let it go unencrypted');
 like(error_of("SELECT ai.openai_embed('mock-8', 'a', api_key_name => 'NOWHERE')"),
 	qr/there is no secret "NOWHERE"\nHINT:  Set it with SELECT ai\.set_secret/, 'a missing key');
 
@@ -130,16 +149,54 @@ $node->psql('postgres', qq{SELEC ai.set_secret('X', '$canary')});
 error_of(qq{DO \$\$ BEGIN PERFORM ai.set_secret('X', '$canary', ARRAY['x y']); END \$\$});
 $node->psql('postgres', qq{PREPARE p AS SELECT ai.set_secret(\$1, \$2); EXECUTE p('X', '$canary')});
 $node->psql('postgres', qq{ALTER SYSTEM SET ai.openai_api_key = '$canary-system'});
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT ai._secret_setting('OPENAI_API_KEY') ~ 'system$'}) or die;
+like(slurp_file($node->logfile), qr/parameter "ai\.openai_api_key \(hidden\)/, 'a setting that changes is logged without its value');
+
+# Keys that are given by their position, and as parameters; each as an error and as a success.
+my $escaped = $canary =~ s/canary/\\x63anary/r;
+my @calls = (
+	"ai.openai_embed('mock-8', 'a', '$canary')", "ai.openai_embed ( 'mock-8' , 'it''s, (a', E'$escaped' )",
+	"ai.openai_embed('mock-8', \$t\$a', (\$t\$, '$canary', 8)", "ai.openai_embed('mock-8', ARRAY[1, 2], '$canary')",
+	"AI.OPENAI_EMBED(E'mock-8', E'a\\', (', '$canary')", "ai.cohere_embed('mock-8', 'a', '$canary', base_url => '$url/v2')",
+	"ai.voyageai_embed('mock-8', 'a', 'query', '$canary', base_url => '$url/voyage/v1')",
+	"ai.openai_embed('mock-8', 'a', extra_headers => '{\"api-key\": \"$canary\"}', api_key => '')",
+	"ai.openai_embed('mock-8', 'a', '', client_config => ai.openai_client_config(default_headers => '{\"api-key\": \"$canary\"}'))");
+foreach my $call (@calls)
+{
+	$mock->rules({ status => 500 });
+	error_of("SELECT $call");
+	error_of("PREPARE \"A p\" AS SELECT ai.openai_embed('mock-8', 'a', \$1); EXECUTE \"A p\"('$canary')");
+	$mock->reset;
+	is(sql("SELECT vector_dims($call)"), '8', 'works: ' . ($call =~ s/\Q$canary\E/.../r));
+}
+is(sql("SELECT count(*) > 0 FROM ai.openai_list_models('$canary')"), 't', 'a list of models');
+my $script = $node->basedir . '/script.sql';
+foreach my $statement ("SELECT ai.set_secret('X', :k, ARRAY['x y'])", "SELECT ai.openai_embed('mock-8', '', :k)",
+	"SELECT ai.set_secret('X', :k)", "SELECT ai.openai_embed('mock-8', 'a', :k)")
+{
+	append_to_file($script, "$statement;\n");
+	$node->run_log([ 'pgbench', '-n', '-t', 1, '-M', $_, '-D', "k=$canary", '-f', $script, $node->connstr('postgres') ])
+		foreach 'extended', 'prepared';
+	unlink $script;
+}
 my $background = $node->background_psql('postgres', on_error_stop => 0);
 $background->query(qq{SELECT ai.set_secret('Y', '$canary')});
 is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE query ~ 'canary' AND pid <> pg_backend_pid()}), '0', 'pg_stat_activity does not tell');
+foreach my $statement ("SELECT ai.openai_embed('mock-8', 'a', '$canary')", "SELECT ai.openai_embed('mock-8', '', api_key => '$canary')",
+	"SELECT count(*) FROM ai.openai_list_models('$canary')", "PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1)", "EXECUTE p('$canary')",
+	"SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{\"x\": \"$canary\"}')")
+{
+	$background->query($statement);
+	is(sql(q{SELECT string_agg(query, ' ') FROM pg_stat_activity WHERE query ~ 'canary' AND pid <> pg_backend_pid()}), '', 'nor after a call with a key');
+}
 $background->quit;
 sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text);
 	SELECT ai.create_vectorizer('docs', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8))});
 
 # Told on purpose: by reveal_secret, whose results are not logged, and by the tests' own statements
 # about the canary itself.
-my @told = grep { /canary/ && !/query ~ 'canary'|setting ~ 'canary'/ } split /\n/, slurp_file($node->logfile);
+my @told = grep { /canary|x1Y2z3/ && !/query ~ 'canary'|setting ~ 'canary'/ } split /\n/, slurp_file($node->logfile);
 is(scalar @told, 0, 'the log has no secret') or diag(join "\n", @told);
 my @tables = split /\n/, sql(q{SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE n.nspname = 'ai' AND c.relkind IN ('r', 'v', 'm') AND c.relname <> '_secret'});

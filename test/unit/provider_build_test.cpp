@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/provider/extras.hpp"
 #include "core/provider/openai.hpp"
 #include "unit/catch_bridge.hpp"
 #include "unit/provider_fixture.hpp"
@@ -45,6 +46,94 @@ TEST_CASE("what OpenAI must not be told is left out", "[provider]") {
         R"("encoding_format":"base64"})");
   CHECK(Body("openai", R"("model":"m","dimensions":null,"chat_user":null)") ==
         R"({"model":"m","input":["one","two \"quoted\"\n"],"encoding_format":"base64"})");
+}
+
+TEST_CASE("models with vectors of one length are not told their dimensions", "[provider]") {
+  const auto tells = [](const std::string& model, const std::string& more = "") {
+    return Body("openai", R"("model":")" + model + R"(","dimensions":8)" + more)
+               .find(R"("dimensions":8)") != std::string::npos;
+  };
+  for (const auto model : {"text-embedding-3-small", "Qwen/Qwen3-Embedding-0.6B", "embed-v4",
+                           "nomic-ai/nomic-embed-text-v1.5", "some/e5", "my-bge-m3"}) {
+    CAPTURE(model);
+    CHECK(tells(model));
+    CHECK_FALSE(tells(model, R"(,"send_dimensions":false)"));
+  }
+  for (const auto model : {"text-embedding-ada-002", "azure-text-embedding-ada-002", "BAAI/bge-m3",
+                           "bge-large-en-v1.5", "intfloat/multilingual-e5-large", "mistral-embed",
+                           "sentence-transformers/all-MiniLM-L6-v2", "intfloat/e5-base-v2"}) {
+    CAPTURE(model);
+    CHECK_FALSE(tells(model));
+    CHECK(tells(model, R"(,"send_dimensions":true)"));
+  }
+}
+
+TEST_CASE("what a caller adds to the body goes before what we would write", "[provider]") {
+  CHECK(Body("openai", R"("model":"m","dimensions":8,"chat_user":"u","extra_body":)"
+                       R"({"encoding_format":"float","dimensions":null,"user":"v","a":[1]})") ==
+        R"({"model":"m","input":["one","two \"quoted\"\n"],)"
+        R"("encoding_format":"float","dimensions":null,"user":"v","a":[1]})");
+  for (const auto key : {"model", "input"}) {
+    CAPTURE(key);
+    CHECK_THROWS_MATCHES(
+        Body("openai", R"("model":"m","extra_body":{")" + std::string(key) + R"(":"x"})"),
+        ai::Error,
+        IsError(ErrorCode::kInvalidParameter,
+                "extra_body must not have the member \"" + std::string(key) + "\""));
+  }
+  CHECK_THROWS_AS(Body("openai", R"("model":"m","extra_body":[1])"), ai::Error);
+}
+
+TEST_CASE("headers and a query can be added to a request, and nothing else by them", "[provider]") {
+  const auto request = [](const std::string& members) {
+    const auto config = ai::json::Document::Parse("{\"model\":\"m\"," + members + "}");
+    ai::provider::Endpoint endpoint = TestEndpoint();
+    ai::provider::AddExtras(config.root(), endpoint);
+    return ai::provider::OpenAi(config.root()).Build(kTexts, endpoint);
+  };
+  const auto good = request(
+      R"("extra_headers":{"X-Text":"a b","X-Number":1.5},)"
+      R"("extra_query":{"api-version":"2024-02-01","a&b=?#/":"\u00e9\r\n ","flag":true})");
+  CHECK(good.url ==
+        "https://api.example.com/v1/embeddings?"
+        "api-version=2024-02-01&a%26b%3D%3F%23%2F=%C3%A9%0D%0A%20&flag=true");
+  CHECK(good.headers.Find("x-text") == "a b");
+  CHECK(good.headers.Find("x-number") == "1.5");
+  CHECK(good.headers.Find("authorization") == "Bearer " + std::string(ai::test::kKey));
+  CHECK(request(R"("extra_headers":null,"extra_query":{})").headers.size() == 3);
+
+  const std::pair<std::string_view, std::string_view> bad[] = {
+      {R"("extra_headers":{"X":"secret\r\nY: 1"})", "invalid value of HTTP header \"X\""},
+      {R"("extra_headers":{"X":"secret\u0000"})", "invalid value of HTTP header \"X\""},
+      {R"("extra_headers":{"X: Y\r\nZ":"1"})", "invalid name of an HTTP header"},
+      {R"("extra_headers":{"":"1"})", "invalid name of an HTTP header"},
+      {R"("extra_headers":{"AUTHORIZATION":"Bearer secret"})",
+       "extra_headers must not have the header \"AUTHORIZATION\""},
+      {R"("extra_headers":{"host":"secret"})", "extra_headers must not have the header \"host\""},
+      {R"("extra_headers":{"Content-Length":1})",
+       "extra_headers must not have the header \"Content-Length\""},
+      {R"("extra_headers":{"Transfer-Encoding":"chunked"})",
+       "extra_headers must not have the header \"Transfer-Encoding\""},
+      {R"("extra_headers":{"Proxy-Authorization":"secret"})",
+       "extra_headers must not have the header \"Proxy-Authorization\""},
+      {R"("extra_headers":{"X":["secret"]})",
+       "extra_headers.X must be a text, a number or a boolean, not an array"},
+      {R"("extra_query":{"x":null})",
+       "extra_query.x must be a text, a number or a boolean, not null"},
+  };
+  for (const auto& [members, message] : bad) {
+    CAPTURE(members);
+    CHECK_THROWS_MATCHES(request(std::string(members)), ai::Error,
+                         IsError(ErrorCode::kInvalidParameter, std::string(message)));
+  }
+}
+
+TEST_CASE("a failure on the way names the model and the status", "[provider]") {
+  const auto provider = TestProvider("openai", R"("model":"m")");
+  CHECK(provider->Explain({ai::FailureClass::kTransient, "no answer from x"}).message ==
+        "no answer from x (model \"m\")");
+  CHECK(provider->Explain({ai::FailureClass::kTransient, "it broke", 200}).message ==
+        "it broke (model \"m\", HTTP status 200)");
 }
 
 TEST_CASE("OpenAI takes tokens", "[provider]") {

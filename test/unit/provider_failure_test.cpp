@@ -108,6 +108,9 @@ TEST_CASE("every error has its class", "[provider]") {
       {500, OpenAiError("The server had an error", "server_error", ""), kTransient},
       {500, OpenAiError("wrapped", "", "insufficient_quota"), kConfiguration},
       {503, OpenAiError("Too many requests", "", ""), kDeferred},
+      {422, R"({"detail":[{"type":"extra_forbidden","loc":["body","dimensions"],)"
+            R"("msg":"Extra inputs are not permitted"}]})",
+       kConfiguration},
       // Google's API for OpenAI's clients.
       {400,
        R"([{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}])",
@@ -170,6 +173,19 @@ TEST_CASE("a failure names endpoint, model, status and the provider's words", "[
   CHECK(failure.retry_after == std::chrono::minutes(6));
   CHECK(Fail(Reply(500, OpenAiError("x", "server_error", ""))).provider_code == "server_error");
   CHECK(Words("", 503).empty());
+}
+
+TEST_CASE("a server that does not want dimensions gets a hint", "[provider]") {
+  const auto provider = TestProvider("openai", R"("model":"m","dimensions":8)");
+  const auto hint = [&](int status, const std::string& words) {
+    return FailureOf(*provider, Reply(status, OpenAiError(words, "", "")), 1).hint;
+  };
+  CHECK_THAT(hint(400, "Model m does not support matryoshka representation, changing output "
+                       "dimensions will lead to poor results."),
+             ContainsSubstring("use send_dimensions => false in ai.embedding_openai"));
+  CHECK_THAT(hint(422, "Extra inputs are not permitted"), ContainsSubstring("send_dimensions"));
+  CHECK(hint(401, "Incorrect API key provided").empty());
+  CHECK(hint(500, "dimensions").empty());
 }
 
 TEST_CASE("the words are found in every form", "[provider]") {

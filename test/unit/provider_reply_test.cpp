@@ -234,6 +234,8 @@ TEST_CASE("what is wrong with OpenAI's reply is named", "[provider]") {
       {second("[1,[2],3]"), "at place 1 with an array among its numbers"},
       {second("[1,{},3]"), "at place 1 with an object among its numbers"},
       {second("[1,false,3]"), "at place 1 with a boolean among its numbers"},
+      {second("[0,-0.0,0e9]"), "at place 1 with zeros only"},
+      {second("\"AAAAAAAAAAAAAAAA\""), "at place 1 with zeros only"},
       {second("[1,NaN,3]"), "cannot be read: invalid JSON at byte"},
       {second("[1,Infinity,3]"), "cannot be read: invalid JSON at byte"},
       {second("[1,1e39,3]"), "at place 1 with a value that is not a finite number"},

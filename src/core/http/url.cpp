@@ -83,6 +83,12 @@ const char* AuthorityProblem(std::string_view authority) {
   return std::all_of(lower.begin(), lower.end(), allowed) ? nullptr : "its host is not a host name";
 }
 
+/// Without the port, of an authority that is not an IPv6 address.
+bool IsHost(std::string_view authority) {
+  const std::string_view host = authority.substr(0, authority.find(':'));
+  return IpAddress::Parse(host).has_value() || IsHostName(host);
+}
+
 struct Parts {
   std::string scheme;
   std::string authority;
@@ -104,6 +110,10 @@ Result<Parts> SplitAuthority(std::string_view text, UrlKind kind) {
   parts.authority = Lower(rest.substr(0, rest.find_first_of("/?")));
   if (const char* problem = AuthorityProblem(parts.authority)) {
     return Invalid(problem);
+  }
+  // Before curl makes an address of a number, as in 127.1 or 0x7f.1.
+  if (!parts.authority.starts_with('[') && !IsHost(parts.authority)) {
+    return Invalid("its host or port is malformed");
   }
   return parts;
 }

@@ -69,6 +69,7 @@ constexpr std::array kRules = {
     Rule{0, In::kWords, "does not support embedding", kConfiguration},
     Rule{0, In::kWords, "does not support*dimension", kConfiguration},
     Rule{0, In::kWords, "does not support matryoshka", kConfiguration},
+    Rule{0, In::kWords, "extra inputs are not permitted", kConfiguration},
     Rule{0, In::kWords, "output_dimension*not supported", kConfiguration},
     // There is nothing at this URL, whatever the texts are.
     Rule{404, In::kWords, "not found", kConfiguration},

@@ -93,12 +93,18 @@ http::Request MakeRequest(http::Method method, const Endpoint& endpoint, std::st
   http::Request request;
   request.method = method;
   request.url = JoinUrl(endpoint.base_url, path);
+  if (!endpoint.query.empty()) {
+    request.url.append("?").append(endpoint.query);
+  }
   request.headers.Add("Accept", "application/json");
   if (method == http::Method::kPost) {
     request.headers.Add("Content-Type", "application/json");
   }
   if (!endpoint.api_key.empty()) {
     request.headers.Add("Authorization", "Bearer " + endpoint.api_key);
+  }
+  for (const http::Header& header : endpoint.headers) {
+    request.headers.Add(header.name, header.value);
   }
   return request;
 }

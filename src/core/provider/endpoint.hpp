@@ -10,7 +10,9 @@ namespace ai::provider {
 
 struct Endpoint {
   std::string base_url;
-  std::string api_key = {};  // empty: none is sent
+  std::string api_key = {};    // empty: none is sent
+  http::Headers headers = {};  // beside our own
+  std::string query = {};      // as it stands in a URL, without the question mark
 };
 
 /// The URL of path below base_url: exactly one slash between them. Throws Error if base_url is not

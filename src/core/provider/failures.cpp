@@ -46,6 +46,15 @@ std::string DescribeRedirect(const http::Response& response) {
                       : "a redirect to host \"" + host + "\", which is not followed";
 }
 
+/// What to do where the class of a failure does not say enough.
+std::string HintFor(std::string_view message) {
+  const auto says = [&](std::string_view words) { return message.find(words) != message.npos; };
+  return says("matryoshka") || says("dimension") || says("Extra inputs")
+             ? "If the model has vectors of one length only, use send_dimensions => false in "
+               "ai.embedding_openai, and no dimensions in ai.openai_embed."
+             : "";
+}
+
 Failure Explain(const Origin& origin, const http::Response& response, const Complaint& complaint,
                 WallTime now) {
   const std::string& key = origin.endpoint.api_key;
@@ -60,6 +69,9 @@ Failure Explain(const Origin& origin, const http::Response& response, const Comp
   failure.message = "HTTP status " + std::to_string(response.status) + Describe(origin) +
                     (words.empty() ? "" : ": " + words);
   failure.retry_after = ReadRetryAfter(response.headers, complaint.message, now);
+  if (failure.failure_class == FailureClass::kConfiguration) {
+    failure.hint = HintFor(complaint.message);
+  }
   return failure;
 }
 

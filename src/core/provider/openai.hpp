@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/json/document.hpp"
 #include "core/json/value.hpp"
 #include "core/provider/provider.hpp"
 #include "core/token/token_id.hpp"
@@ -25,6 +27,8 @@ class OpenAi final : public Provider {
   void WriteOptions(json::Writer& writer) const;
 
   std::string user_;
+  bool sends_dimensions_;
+  std::optional<json::Document> extra_body_;  // goes before what we would write ourselves
 };
 
 }  // namespace ai::provider

@@ -8,12 +8,14 @@
 #include "core/error.hpp"
 #include "core/json/limits.hpp"
 #include "core/provider/failures.hpp"
+#include "core/provider/words.hpp"
 
 namespace ai::provider {
 namespace {
 
 constexpr std::size_t kReplyOverhead = std::size_t{1} << 20;
 constexpr std::size_t kBytesPerValue = 32;   // a double in JSON has at most 24, and a comma
+constexpr std::size_t kMaxModel = 100;       // bytes of its name in a message
 constexpr std::size_t kBytesPerEscaped = 6;  // Cohere sends the texts back; é may become \u00e9
 
 /// What a reply may need at most, so that a provider gone wrong cannot fill our memory.
@@ -67,6 +69,14 @@ Result<Embeddings> Provider::Parse(const http::Response& response, const Endpoin
     return result.failure();
   }
   return embeddings;
+}
+
+Failure Provider::Explain(Failure failure) const {
+  failure.message += " (model \"" + CleanWords(model(), {}, kMaxModel) + "\"" +
+                     (failure.http_status == 0
+                          ? ")"
+                          : ", HTTP status " + std::to_string(failure.http_status) + ")");
+  return failure;
 }
 
 void WriteTexts(json::Writer& writer, std::span<const std::string_view> texts) {

@@ -42,6 +42,9 @@ class Provider {
   Result<Embeddings> Parse(const http::Response& response, const Endpoint& endpoint,
                            std::size_t count, WallTime now) const;
 
+  /// A failure of the transport, which knows the endpoint, with the model and the status.
+  Failure Explain(Failure failure) const;
+
   const std::string& model() const { return traits_.model; }
   /// Of the vectors; 0 if the configuration does not say.
   std::size_t dimensions() const { return traits_.dimensions; }

@@ -195,6 +195,11 @@ class Collector final : public json::Visitor {
     if (!AllFinite(out_.values.data() + start_, size)) {
       Refuse("with a value that is not a finite number");
     }
+    // It has no direction: a search by angle would never find it.
+    const auto first = out_.values.begin() + static_cast<std::ptrdiff_t>(start_);
+    if (std::all_of(first, out_.values.end(), [](float value) { return value == 0; })) {
+      Refuse("with zeros only");
+    }
     dimensions_ = size;
     has_vector_ = true;
     if (shape_.item.empty()) {

@@ -1,22 +1,19 @@
 // Embeddings in the caller's own statement: the functions of sql/61-embed.sql.
-#include "core/http/fetch.hpp"
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
 #include "core/provider/batch.hpp"
-#include "core/provider/models.hpp"
 #include "core/provider/openai.hpp"
+#include "pg/ask.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/local_model.hpp"
 #include "pg/provider_access.hpp"
+#include "pg/secret.hpp"
 #include "pg/token_tables.hpp"
 
 namespace {
 
 using ai::http::Request;
-using ai::http::Response;
-
-constexpr std::size_t kMostInFlight = 8;
 
 ai::WallTime Now() {
   return ai::SystemClock().WallNow();
@@ -34,23 +31,13 @@ struct Access {
   ai::provider::Endpoint endpoint;
 };
 
-std::optional<std::string> OptionalText(FunctionCallInfo fcinfo, int argument) {
+/// The key that the caller gave as an argument. Others are not to read it in pg_stat_activity.
+std::optional<std::string> KeyArgument(FunctionCallInfo fcinfo, int argument) {
   if (PG_ARGISNULL(argument)) {
     return std::nullopt;
   }
+  ai::pg::HideFromActivity();
   return std::string(ai::pg::Utf8View(PG_GETARG_DATUM(argument)));
-}
-
-std::vector<Response> Ask(const ai::json::Document& config, std::vector<Request> requests) {
-  for (Request& request : requests) {
-    ai::pg::ApplyLimits(config.root(), request);
-  }
-  auto responses = ai::http::FetchAll(ai::pg::SessionTransport(), std::move(requests),
-                                      kMostInFlight, ai::pg::ServeInterrupts);
-  if (!responses) {
-    ai::pg::ThrowFailure(responses.failure());
-  }
-  return std::move(responses).value();
 }
 
 void RefuseEmpty(std::string_view text) {
@@ -64,9 +51,16 @@ void RefuseEmpty(std::string_view text) {
 using Batch = std::vector<std::string_view>;
 using Inputs = std::vector<std::optional<std::string_view>>;
 
+void TellOfTruncation(const ai::provider::Provider& provider, std::size_t texts) {
+  ai::pg::Tell(NOTICE, std::to_string(texts) + (texts == 1 ? " text was" : " texts were") +
+                           " cut at " + std::to_string(provider.limits().max_input_tokens) +
+                           " tokens, the most that model \"" + provider.model() + "\" takes");
+}
+
 std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider, const Inputs& inputs) {
   const auto encoding = ai::pg::FindModelEncoding(provider.model());
   std::vector<Batch> batches;
+  std::size_t truncated = 0;
   ai::provider::Batch size(provider.limits());
   for (const auto& input : inputs) {
     if (!input) {
@@ -81,6 +75,10 @@ std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider, const 
     }
     size.Add(prepared);
     batches.back().push_back(prepared.text);
+    truncated += prepared.truncated ? 1 : 0;
+  }
+  if (truncated > 0) {
+    TellOfTruncation(provider, truncated);
   }
   return batches;
 }
@@ -91,7 +89,8 @@ std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& 
   for (const Batch& batch : batches) {
     requests.push_back(access.provider->Build(batch, access.endpoint));
   }
-  const auto responses = Ask(access.config, std::move(requests));
+  const auto responses =
+      ai::pg::Ask(access.config.root(), std::move(requests), access.provider.get());
   std::vector<Datum> vectors;
   ai::provider::Embeddings embeddings;
   for (std::size_t i = 0; i < responses.size(); ++i) {
@@ -105,61 +104,6 @@ std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& 
     }
   }
   return vectors;
-}
-
-std::string ToJson(const std::vector<ai::provider::OpenAiModel>& models) {
-  std::string json;
-  ai::json::Writer writer(json);
-  writer.BeginArray();
-  for (const auto& model : models) {
-    writer.BeginObject().Key("id").String(model.id).Key("owned_by").String(model.owned_by);
-    if (model.created) {
-      writer.Key("created").Integer(*model.created);
-    }
-    writer.EndObject();
-  }
-  writer.EndArray();
-  return json;
-}
-
-std::string ToJson(const std::vector<ai::provider::OllamaModel>& models) {
-  std::string json;
-  ai::json::Writer writer(json);
-  writer.BeginArray();
-  for (const auto& model : models) {
-    writer.BeginObject();
-    for (const auto& [key, value] : {std::pair{"name", &model.name},
-                                     {"model", &model.model},
-                                     {"digest", &model.digest},
-                                     {"family", &model.family},
-                                     {"format", &model.format},
-                                     {"parent_model", &model.parent_model},
-                                     {"parameter_size", &model.parameter_size},
-                                     {"quantization_level", &model.quantization_level},
-                                     {"modified_at", &model.modified_at}}) {
-      if (!value->empty()) {
-        writer.Key(key).String(*value);
-      }
-    }
-    if (model.size) {
-      writer.Key("size").Integer(*model.size);
-    }
-    writer.Key("families").BeginArray();
-    for (const std::string& family : model.families) {
-      writer.String(family);
-    }
-    writer.EndArray().EndObject();
-  }
-  writer.EndArray();
-  return json;
-}
-
-template <typename Models>
-std::string Listed(const ai::Result<Models>& models) {
-  if (!models) {
-    ai::pg::ThrowFailure(models.failure());
-  }
-  return ToJson(models.value());
 }
 
 std::vector<Datum> EmbedLocally(const std::shared_ptr<const ai::model::Model>& model,
@@ -221,7 +165,7 @@ AI_FUNCTION(ai_embed) {
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
     PG_RETURN_NULL();
   }
-  return Embed(GetUserId(), PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), OptionalText(fcinfo, 2));
+  return Embed(GetUserId(), PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), KeyArgument(fcinfo, 2));
 }
 
 AI_FUNCTION(ai_embed_as) {
@@ -256,7 +200,7 @@ AI_FUNCTION(ai_embed_tokens) {
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) {
     PG_RETURN_NULL();
   }
-  const Access access(PG_GETARG_DATUM(0), GetUserId(), OptionalText(fcinfo, 2));
+  const Access access(PG_GETARG_DATUM(0), GetUserId(), KeyArgument(fcinfo, 2));
   const std::vector<ai::token::TokenId> tokens[] = {
       ai::pg::Int4Array(PG_GETARG_DATUM(1), "input_tokens")};
   if (tokens[0].empty()) {
@@ -266,28 +210,10 @@ AI_FUNCTION(ai_embed_tokens) {
   const ai::provider::OpenAi provider(access.config.root());
   std::vector<Request> requests;
   requests.push_back(provider.BuildFromTokens(tokens, access.endpoint));
-  const auto responses = Ask(access.config, std::move(requests));
+  const auto responses = ai::pg::Ask(access.config.root(), std::move(requests), &provider);
   const auto parsed = provider.Parse(responses[0], access.endpoint, 1, Now());
   if (!parsed) {
     ai::pg::ThrowFailure(parsed.failure());
   }
   return ai::pg::VectorDatum(parsed.value()[0]);
-}
-
-// The models of OpenAI or Ollama, as a JSON array.
-AI_FUNCTION(ai_list_models) {
-  if (PG_ARGISNULL(0)) {
-    PG_RETURN_NULL();
-  }
-  const auto config = ai::json::Document::Parse(ai::pg::JsonText(PG_GETARG_DATUM(0)));
-  const auto endpoint =
-      ai::pg::ResolveEndpoint(config.root(), GetUserId(), OptionalText(fcinfo, 1));
-  const bool ollama = config.root().GetString("implementation") == "ollama";
-  std::vector<Request> requests;
-  requests.push_back(ollama ? ai::provider::BuildOllamaModels(endpoint)
-                            : ai::provider::BuildOpenAiModels(endpoint));
-  const auto responses = Ask(config, std::move(requests));
-  return ai::pg::JsonbDatum(
-      ollama ? Listed(ai::provider::ParseOllamaModels(responses[0], endpoint, Now()))
-             : Listed(ai::provider::ParseOpenAiModels(responses[0], endpoint, Now())));
 }

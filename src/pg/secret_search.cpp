@@ -1,0 +1,186 @@
+// Where in the text of a statement a secret may be: behind certain words, and where a function
+// takes a key by its position. See secret.hpp.
+//
+// INVARIANT: plain C that allocates nothing. This runs while an error is being reported.
+#include "pg/guard.hpp"
+#include "pg/secret.hpp"
+
+namespace ai::pg {
+namespace {
+
+bool Begins(const char* text, std::string_view word) {
+  return pg_strncasecmp(text, word.data(), word.size()) == 0;
+}
+
+/// Letters, digits and what else is in a name.
+bool IsOfName(char c) {
+  return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
+}
+
+const char* SkipSpaces(const char* at) {
+  while (isspace(static_cast<unsigned char>(*at)) != 0) {
+    ++at;
+  }
+  return at;
+}
+
+/// Behind the text in quotes that begins here; at the end of all if it does not end. Doubled quotes
+/// make two texts of one, which is the same here.
+const char* SkipQuoted(const char* at, bool has_escapes) {
+  const char quote = *at;
+  for (++at; *at != '\0'; ++at) {
+    if (*at == quote) {
+      return at + 1;
+    }
+    if (has_escapes && *at == '\\' && at[1] != '\0') {
+      ++at;
+    }
+  }
+  return at;
+}
+
+/// Behind $tag$ ... $tag$; behind the first dollar if that is none.
+const char* SkipDollarQuoted(const char* at) {
+  const char* tag_end = at + 1;
+  while (IsOfName(*tag_end)) {
+    ++tag_end;
+  }
+  if (*tag_end != '$' || isdigit(static_cast<unsigned char>(at[1])) != 0) {
+    return at + 1;
+  }
+  const auto size = static_cast<std::size_t>(tag_end + 1 - at);
+  for (const char* end = tag_end + 1; *end != '\0'; ++end) {
+    if (strncmp(end, at, size) == 0) {
+      return end + size;
+    }
+  }
+  return at + strlen(at);
+}
+
+/// The comma or bracket behind the argument that begins here, or the end of all.
+const char* EndOfArgument(const char* at) {
+  int depth = 0;
+  while (*at != '\0') {
+    if (depth == 0 && (*at == ',' || *at == ')')) {
+      return at;
+    }
+    depth += *at == '(' || *at == '[' ? 1 : 0;
+    depth -= *at == ')' || *at == ']' ? 1 : 0;
+    if (*at == '\'' || *at == '"') {
+      at = SkipQuoted(at, (at[-1] == 'e' || at[-1] == 'E') && !IsOfName(at[-2]));
+    } else {
+      at = *at == '$' ? SkipDollarQuoted(at) : at + 1;
+    }
+  }
+  return at;
+}
+
+/// Whether an argument has a name; then all behind it have one, too.
+bool IsNamed(const char* at) {
+  while (IsOfName(*at)) {
+    ++at;
+  }
+  at = SkipSpaces(at);
+  return Begins(at, "=>") || Begins(at, ":=");
+}
+
+/// The key among the arguments that follow the name of a function, if it is there by its position
+/// and may be written out: in quotes, or as a parameter.
+const char* FindKey(const char* at, int position) {
+  at = SkipSpaces(at);
+  if (*at != '(') {
+    return nullptr;
+  }
+  for (int argument = 0;; ++argument) {
+    at = SkipSpaces(at + 1);
+    if (IsNamed(at)) {
+      return nullptr;
+    }
+    const char* end = EndOfArgument(at);
+    if (argument == position) {
+      const auto size = static_cast<std::size_t>(end - at);
+      const bool is_written = memchr(at, '\'', size) != nullptr || memchr(at, '$', size) != nullptr;
+      return is_written ? at : nullptr;
+    }
+    if (*end != ',') {
+      return nullptr;
+    }
+    at = end;
+  }
+}
+
+/// The text of the statement that EXECUTE is for, whose name begins here; null if there is none.
+const char* PreparedText(const char* at) {
+  char name[NAMEDATALEN] = {};
+  const bool quoted = *at == '"';
+  at += quoted ? 1 : 0;
+  for (int size = 0; size < NAMEDATALEN - 1 && (quoted ? *at != '"' && *at != '\0' : IsOfName(*at));
+       ++at) {
+    name[size++] = quoted ? *at : static_cast<char>(pg_tolower(static_cast<unsigned char>(*at)));
+  }
+  const PreparedStatement* prepared = FetchPreparedStatement(name, false);
+  return prepared == nullptr ? nullptr : prepared->plansource->query_string;
+}
+
+struct Function {
+  std::string_view name;
+  int position;  // of the key among its arguments, from 0
+};
+
+constexpr Function kFunctions[] = {
+    {"openai_embed", 2}, {"cohere_embed", 2}, {"voyageai_embed", 3}, {"openai_list_models", 0}};
+
+constexpr std::string_view kWords[] = {"set_secret", "api_key", "extra_headers", "default_headers"};
+constexpr std::string_view kHarmless = "_name";  // behind one of the words
+
+/// So many are looked into: each costs the length of its arguments. Behind more all is hidden.
+constexpr int kMostCalls = 100;
+
+}  // namespace
+
+const char* SecretFollows(const char* statement) {
+  if (statement == nullptr) {
+    return nullptr;
+  }
+  // All that is looked for has an underscore.
+  const auto find = [&](const char* underscore, std::string_view word) {
+    const auto before = static_cast<std::ptrdiff_t>(word.find('_'));
+    return underscore - statement >= before && Begins(underscore - before, word)
+               ? underscore - before + word.size()
+               : nullptr;
+  };
+  int calls = 0;
+  for (const char* at = strchr(statement, '_'); at != nullptr; at = strchr(at + 1, '_')) {
+    for (const std::string_view word : kWords) {
+      if (const char* behind = find(at, word); behind != nullptr && !Begins(behind, kHarmless)) {
+        return behind;
+      }
+    }
+    for (const Function& function : kFunctions) {
+      if (const char* behind = find(at, function.name)) {
+        const char* key = ++calls > kMostCalls ? behind : FindKey(behind, function.position);
+        if (key != nullptr) {
+          return key;
+        }
+      }
+    }
+  }
+  return nullptr;
+}
+
+const char* SecretInCurrentStatement() {
+  constexpr std::string_view kExecute = "execute";
+  const char* statement = debug_query_string;
+  const char* secret = SecretFollows(statement);
+  if (secret != nullptr || statement == nullptr) {
+    return secret;
+  }
+  const char* at = SkipSpaces(statement);
+  if (!Begins(at, kExecute)) {
+    return nullptr;
+  }
+  at += kExecute.size();
+  return SecretFollows(PreparedText(SkipSpaces(at))) == nullptr ? nullptr : at;
+}
+
+}  // namespace ai::pg
