@@ -91,9 +91,9 @@ TEST_CASE("headers and a query can be added to a request, and nothing else by th
     ai::provider::AddExtras(config.root(), endpoint);
     return ai::provider::OpenAi(config.root()).Build(kTexts, endpoint);
   };
-  const auto good = request(
-      R"("extra_headers":{"X-Text":"a b","X-Number":1.5},)"
-      R"("extra_query":{"api-version":"2024-02-01","a&b=?#/":"\u00e9\r\n ","flag":true})");
+  const auto good =
+      request(R"("extra_headers":{"X-Text":"a b","X-Number":1.5},)"
+              R"("extra_query":{"api-version":"2024-02-01","a&b=?#/":"\u00e9\r\n ","flag":true})");
   CHECK(good.url ==
         "https://api.example.com/v1/embeddings?"
         "api-version=2024-02-01&a%26b%3D%3F%23%2F=%C3%A9%0D%0A%20&flag=true");

@@ -108,8 +108,9 @@ TEST_CASE("every error has its class", "[provider]") {
       {500, OpenAiError("The server had an error", "server_error", ""), kTransient},
       {500, OpenAiError("wrapped", "", "insufficient_quota"), kConfiguration},
       {503, OpenAiError("Too many requests", "", ""), kDeferred},
-      {422, R"({"detail":[{"type":"extra_forbidden","loc":["body","dimensions"],)"
-            R"("msg":"Extra inputs are not permitted"}]})",
+      {422,
+       R"({"detail":[{"type":"extra_forbidden","loc":["body","dimensions"],)"
+       R"("msg":"Extra inputs are not permitted"}]})",
        kConfiguration},
       // Google's API for OpenAI's clients.
       {400,
@@ -180,8 +181,9 @@ TEST_CASE("a server that does not want dimensions gets a hint", "[provider]") {
   const auto hint = [&](int status, const std::string& words) {
     return FailureOf(*provider, Reply(status, OpenAiError(words, "", "")), 1).hint;
   };
-  CHECK_THAT(hint(400, "Model m does not support matryoshka representation, changing output "
-                       "dimensions will lead to poor results."),
+  CHECK_THAT(hint(400,
+                  "Model m does not support matryoshka representation, changing output "
+                  "dimensions will lead to poor results."),
              ContainsSubstring("use send_dimensions => false in ai.embedding_openai"));
   CHECK_THAT(hint(422, "Extra inputs are not permitted"), ContainsSubstring("send_dimensions"));
   CHECK(hint(401, "Incorrect API key provided").empty());

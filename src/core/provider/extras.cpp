@@ -17,9 +17,18 @@ namespace ai::provider {
 namespace {
 
 /// In lower case: what the request has already, and what says where it ends.
-constexpr std::array<std::string_view, 12> kOurs = {
-    "accept", "accept-encoding", "authorization", "connection", "content-length",    "content-type",
-    "expect", "host",            "te",            "trailer",    "transfer-encoding", "upgrade"};
+constexpr std::array<std::string_view, 12> kOurs = {"accept",
+                                                    "accept-encoding",
+                                                    "authorization",
+                                                    "connection",
+                                                    "content-length",
+                                                    "content-type",
+                                                    "expect",
+                                                    "host",
+                                                    "te",
+                                                    "trailer",
+                                                    "transfer-encoding",
+                                                    "upgrade"};
 
 void RefuseOurs(std::string_view name) {
   std::string lower(name);
@@ -45,9 +54,9 @@ std::string Text(const json::Value& value) {
       return text;
     }
     default:
-      throw Error(ErrorCode::kInvalidParameter,
-                  value.Path() + " must be a text, a number or a boolean, not " +
-                      std::string(json::Describe(value.kind())));
+      throw Error(ErrorCode::kInvalidParameter, value.Path() +
+                                                    " must be a text, a number or a boolean, not " +
+                                                    std::string(json::Describe(value.kind())));
   }
 }
 

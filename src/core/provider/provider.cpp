@@ -72,10 +72,10 @@ Result<Embeddings> Provider::Parse(const http::Response& response, const Endpoin
 }
 
 Failure Provider::Explain(Failure failure) const {
-  failure.message += " (model \"" + CleanWords(model(), {}, kMaxModel) + "\"" +
-                     (failure.http_status == 0
-                          ? ")"
-                          : ", HTTP status " + std::to_string(failure.http_status) + ")");
+  failure.message +=
+      " (model \"" + CleanWords(model(), {}, kMaxModel) + "\"" +
+      (failure.http_status == 0 ? ")"
+                                : ", HTTP status " + std::to_string(failure.http_status) + ")");
   return failure;
 }
 

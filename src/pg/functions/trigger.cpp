@@ -59,8 +59,8 @@ void SetPriority(QueueRoute* route, Relation relation, const char* column) {
   }
 }
 
-/// Keys are copied as they are. Whatever was renamed since, a value of another type than the queue's
-/// column must not get there.
+/// Keys are copied as they are. Whatever was renamed since, a value of another type than the
+/// queue's column must not get there.
 void CheckKeyTypes(const QueueRoute& route, Relation source) {
   Relation queue = table_open(route.queue, RowExclusiveLock);
   const TupleDesc columns = RelationGetDescr(queue);
