@@ -1,4 +1,4 @@
-// Embeddings in the caller's own statement: the functions of sql/61-embed.sql.
+// Embeddings in the caller's own statement: the functions of sql/61-embed-*.sql.
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
 #include "core/provider/batch.hpp"

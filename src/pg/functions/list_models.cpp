@@ -1,4 +1,4 @@
-// The models that a provider has: the lists of sql/61-embed.sql.
+// The models that a provider has: the lists of sql/61-embed-*.sql.
 #include "core/clock.hpp"
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
