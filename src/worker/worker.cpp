@@ -256,8 +256,8 @@ void PublishLease(WorkerSlot& slot, const std::string& lease) {
 }
 
 /// The texts and vectors of a batch are some hundred kilobytes that come and go: what one leaves is
-/// kept for the next, up to a limit, and not given back to the system each time. Texts that are long
-/// in themselves leave nothing behind.
+/// kept for the next, up to a limit, and not given back to the system each time. Texts that are
+/// long in themselves leave nothing behind.
 void KeepFreedMemory() {
   mallopt(M_MMAP_THRESHOLD, 512 << 10);
   mallopt(M_TRIM_THRESHOLD, 8 << 20);
