@@ -246,11 +246,6 @@ CREATE FUNCTION ai._vectorizer_check_column(source regclass, source_pk jsonb, co
 DECLARE
     embedding_column name := config #>> '{destination,embedding_column}';
 BEGIN
-    IF config #>> '{chunking,implementation}' <> 'none' THEN
-        RAISE EXCEPTION 'chunking must be none for column destination'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Give chunking => ai.chunking_none().';
-    END IF;
     IF embedding_column = ANY (ai._vectorizer_columns(source_pk, config)) THEN
         RAISE EXCEPTION 'embedding column "%" is read by the vectorizer itself', embedding_column
             USING ERRCODE = 'invalid_parameter_value',

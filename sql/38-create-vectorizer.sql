@@ -50,6 +50,11 @@ BEGIN
     parsing := ai._validate_parsing(ai._config_object(parsing));
     PERFORM ai._validate_loading_source(source, loading, parsing);
     chunking := ai._validate_chunking(ai._config_object(chunking));
+    IF destination ->> 'implementation' = 'column' AND chunking ->> 'implementation' <> 'none' THEN
+        RAISE EXCEPTION 'chunking must be none for column destination'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Give chunking => ai.chunking_none().';
+    END IF;
     indexing := ai._validate_indexing(ai._config_object(indexing), dimensions);
     formatting := ai._validate_formatting(ai._config_object(formatting));
     PERFORM ai._validate_formatting_source(source, formatting);

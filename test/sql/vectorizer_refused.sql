@@ -99,6 +99,7 @@ SELECT try(destination => NULL);
 
 -- Column destinations.
 SELECT try(destination => ai.destination_column('emb'), chunking => ai.chunking_sentence());
+SELECT try(destination => ai.destination_column('emb'), chunking => ai.chunking_sentence(), formatting => '{}');
 SELECT try(destination => ai.destination_column('body'));
 SELECT try(destination => ai.destination_column('id'));
 SELECT try(destination => ai.destination_column('price'), formatting => ai.formatting_python_template('$price $chunk'));
