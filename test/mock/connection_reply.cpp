@@ -183,10 +183,7 @@ void Connection::Reset() {
 
 // The client is gone, or the program ends.
 void Connection::Lost() {
-  if (phase_ == Phase::kHanging) {
-    context_.gate.Forget(ticket_);
-    context_.stats.HangEnded();
-  }
+  const bool hung = phase_ == Phase::kHanging;
   if (phase_ == Phase::kAwaiting) {
     context_.stats.StopWaiting(waiter_);
   }
@@ -194,6 +191,11 @@ void Connection::Lost() {
     context_.stats.TlsFailed();
   }
   EndExchange(Ending::kAborted);
+  if (hung) {
+    // Last: whoever has waited until nothing hangs must find the request counted.
+    context_.gate.Forget(ticket_);
+    context_.stats.HangEnded();
+  }
   Close();
 }
 
