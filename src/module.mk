@@ -50,8 +50,12 @@ VPATH :=
 vpath %.control $(ROOT)
 vpath sql/%.sql $(ROOT)
 
-$(OBJECT_DIR)/%.o: $(ROOT)/%.cpp
+PRECOMPILED := $(OBJECT_DIR)/precompiled.hpp
+PRECOMPILE   = $(CXX) $(CXXFLAGS) $(CPPFLAGS)
+include $(ROOT)/src/precompiled.mk
+
+$(OBJECT_DIR)/%.o: $(ROOT)/%.cpp $(PRECOMPILED).gch
 	@mkdir -p '$(@D)'
-	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -MT $@ -c -o $@ $<
+	$(CXX) -include $(PRECOMPILED) $(CXXFLAGS) $(CPPFLAGS) -MT $@ -c -o $@ $<
 
 -include $(OBJS:.o=.d)

@@ -114,7 +114,10 @@ void MakeEnormous(Outgoing& out, const Delivery& delivery) {
   }
   out.filler_times = delivery.enormous_bytes / numbers.size() + 1;
   const bool chunked = delivery.framing == Framing::kChunked;
-  out.filler = chunked ? Chunk(numbers) : std::move(numbers);
+  if (chunked) {
+    numbers = Chunk(numbers);
+  }
+  out.filler = std::move(numbers);
   out.tail = chunked ? "0\r\n\r\n" : "";
 }
 
