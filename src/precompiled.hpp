@@ -1,4 +1,4 @@
-// precompiled.hpp: the standard library as most files use it; precompiled.mk says how it is read once.
+// precompiled.hpp: the standard library as most files use it, read once (precompiled.mk).
 #pragma once
 
 #include <algorithm>

@@ -28,6 +28,7 @@
 namespace {
 
 using ai::bench::BestSeconds;
+using ai::bench::Seconds;
 using ai::bench::ThreadSeconds;
 using ai::model::Encoder;
 using ai::model::Kernels;
@@ -36,7 +37,9 @@ using ai::model::Model;
 constexpr double kGiga = 1e9;
 constexpr double kReferencePeak = 100;  // GFLOP/s, of the machine of the figures
 constexpr std::size_t kRuns = 9;
+constexpr std::size_t kComparisons = 41;
 constexpr std::size_t kChains = 12;
+constexpr std::size_t kLongRounds = 15'000'000;  // of the peak: as long as a few texts take
 
 #if defined(__x86_64__)
 /// Multiplies and adds in registers alone, as many as the processor can. The empty assembly keeps
@@ -148,11 +151,42 @@ std::string TextOf(const Model& model, std::size_t tokens) {
   return text;
 }
 
-double EncodeSeconds(Encoder& encoder, std::size_t tokens, std::size_t count) {
-  const std::string text = TextOf(encoder.model(), tokens);
-  const std::vector<std::string_view> texts(count, text);
-  std::vector<float> out(count * encoder.model().dimensions());
-  return BestSeconds(kRuns, [&] { encoder.Encode(texts, out); }) / static_cast<double>(count);
+/// Encodes texts of so many tokens each.
+class Texts {
+ public:
+  Texts(Encoder& encoder, std::size_t tokens, std::size_t count)
+      : encoder_(encoder),
+        text_(TextOf(encoder.model(), tokens)),
+        texts_(count, text_),
+        out_(count * encoder.model().dimensions()) {}
+  Texts(const Texts&) = delete;
+  Texts& operator=(const Texts&) = delete;
+
+  void Encode() { encoder_.Encode(texts_, out_); }
+
+ private:
+  Encoder& encoder_;
+  std::string text_;
+  std::vector<std::string_view> texts_;
+  std::vector<float> out_;
+};
+
+/// Texts per second next to the reference's where the peak is what it is here. Both are measured in
+/// turn, for as long each; as everywhere, the best of both counts, and the median is told.
+void CompareTexts(Goals& goals, Encoder& encoder, std::size_t tokens, std::size_t count,
+                  double reference) {
+  Texts texts(encoder, tokens, count);
+  texts.Encode();
+  std::vector<double> rates;
+  double peak = 0;
+  for (std::size_t run = 0; run < kComparisons; ++run) {
+    peak = std::max(peak, Peak(kLongRounds));
+    rates.push_back(static_cast<double>(count) / Seconds([&] { texts.Encode(); }));
+  }
+  std::sort(rates.begin(), rates.end());
+  const std::string name = "texts of " + std::to_string(tokens) + " tokens";
+  goals.AtLeast(name, rates.back(), "per second", reference * peak / kReferencePeak);
+  goals.AtLeast(name + ", median", rates[rates.size() / 2], "per second", 0);
 }
 
 double MultiplyShare(const Kernels& kernels, std::size_t rows, std::size_t inputs,
@@ -193,7 +227,7 @@ void MeasureMemory(Goals& goals, const std::shared_ptr<const Model>& model) {
   query.Encode({&text, 1}, out);
   goals.AtMost("private memory for a query", PrivateMegabytes() - before, "MB", 5);
   Encoder worker(model);
-  EncodeSeconds(worker, 256, 20);
+  Texts(worker, 256, 20).Encode();
   goals.AtMost("private memory for a worker", PrivateMegabytes() - before, "MB", 40);
 }
 
@@ -233,12 +267,10 @@ int main() {
   goals.AtLeast("product 72 x 1536 x 384, share of peak", MultiplyShare(kernels, 72, 1536, 384), "",
                 0.7);
   Encoder encoder(model);
-  const double scale = Peak() / kReferencePeak;
-  goals.AtLeast("texts of 19 tokens", 1 / EncodeSeconds(encoder, 19, 130), "per second",
-                211 * scale);
-  goals.AtLeast("texts of 199 tokens", 1 / EncodeSeconds(encoder, 199, 10), "per second",
-                15.5 * scale);
-  goals.AtMost("a query of 7 tokens", EncodeSeconds(encoder, 7, 1) * 1e3, "ms", 4);
+  CompareTexts(goals, encoder, 19, 13, 211);
+  CompareTexts(goals, encoder, 199, 1, 15.5);
+  Texts query(encoder, 7, 1);
+  goals.AtMost("a query of 7 tokens", BestSeconds(kRuns, [&] { query.Encode(); }) * 1e3, "ms", 4);
   goals.AtMost("the longest step", LongestStep(encoder) * 1e3, "ms", 30);
   MeasureTokenizer(goals, *model);
   return goals.status();

@@ -66,16 +66,9 @@ struct Kernels {
   void (*add_halves)(const std::uint16_t* halves, std::size_t width, float* out);
 };
 
-/// Those of the largest tile.
-inline constexpr std::size_t kAttentionRows = 12;
-
-constexpr std::size_t RoundToPanel(std::size_t count) {
-  return (count + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
-}
-
-/// Packed keys, packed values, and the scores of a few rows.
+/// Packed keys and values, and for a panel of queries these and their scores.
 constexpr std::size_t AttentionScratch(std::size_t tokens, std::size_t width) {
-  return RoundToPanel(tokens) * (2 * width + kAttentionRows);
+  return 2 * tokens * width + kPanelWidth * (width + tokens);
 }
 
 /// What this processor can run, the best last. The first runs everywhere.
