@@ -281,6 +281,13 @@ BEGIN
             ai._qualified_name(source)
             USING ERRCODE = 'undefined_column';
     END IF;
+    -- PostgreSQL 18: such a column has no value in the rows that a trigger sees.
+    IF EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = source AND a.attname = wanted
+                 AND a.attgenerated = 'v') THEN
+        RAISE EXCEPTION 'priority_column "%" is a virtual generated column', wanted
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Declare it as STORED.';
+    END IF;
     IF base NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype,
                     'varchar'::regtype, 'bpchar'::regtype, 'name'::regtype)
        AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = base AND t.typtype = 'e') THEN

@@ -44,27 +44,28 @@ bool EndsProcess(const Error& error) noexcept {
   }
 }
 
-bool BlamesRow(const Error& error) noexcept {
+Blame BlameOf(const Error& error) noexcept {
   switch (ERRCODE_TO_CATEGORY(error.sqlstate())) {
-    case ERRCODE_CONNECTION_EXCEPTION:
     case ERRCODE_FEATURE_NOT_SUPPORTED:
     case ERRCODE_INVALID_TRANSACTION_STATE:
     case ERRCODE_INVALID_TRANSACTION_TERMINATION:
     case ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION:
     case ERRCODE_INVALID_CATALOG_NAME:
     case ERRCODE_INVALID_SCHEMA_NAME:
-    case ERRCODE_TRANSACTION_ROLLBACK:
     case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-    case ERRCODE_INSUFFICIENT_RESOURCES:
     case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-    case ERRCODE_OPERATOR_INTERVENTION:
-    case ERRCODE_SYSTEM_ERROR:
     case ERRCODE_CONFIG_FILE_ERROR:
     case ERRCODE_FDW_ERROR:
+      return Blame::kUnclear;
+    case ERRCODE_CONNECTION_EXCEPTION:
+    case ERRCODE_TRANSACTION_ROLLBACK:
+    case ERRCODE_INSUFFICIENT_RESOURCES:
+    case ERRCODE_OPERATOR_INTERVENTION:
+    case ERRCODE_SYSTEM_ERROR:
     case ERRCODE_INTERNAL_ERROR:
-      return false;
+      return Blame::kServer;
     default:
-      return true;
+      return Blame::kRow;
   }
 }
 

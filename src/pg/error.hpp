@@ -37,9 +37,13 @@ class Error final : public std::exception {
 /// The server or the session is to end, or the statement was cancelled: not to be dealt with.
 bool EndsProcess(const Error& error) noexcept;
 
-/// The error is about the values of a row (a constraint, a trigger, a length), not about a table or
-/// the server. Classes that the server does not know are those of users' triggers.
-bool BlamesRow(const Error& error) noexcept;
+/// What an error in writing rows is about.
+enum class Blame {
+  kRow,      // its values: a constraint, a length, a class of its own that a trigger raises
+  kUnclear,  // a name, a right or a state: of the table, or of what a trigger does for one row
+  kServer,   // memory, disk, connections, other transactions: whatever the row
+};
+Blame BlameOf(const Error& error) noexcept;
 
 /// Somebody else has locked what was wanted.
 bool MeetsLock(const Error& error) noexcept;

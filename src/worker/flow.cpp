@@ -1,5 +1,7 @@
 // See flow.hpp: what all stations need, and the business of the loop around them.
 #include "worker/flow.hpp"
+
+#include "core/policy/backoff.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
 #include "worker/ending.hpp"
@@ -10,7 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
-constexpr milliseconds kRest = std::chrono::seconds(10);
+// What was embedded before an error in writing is embedded again after each rest.
+constexpr policy::Backoff kRest{std::chrono::seconds(10), std::chrono::minutes(1)};
 
 }  // namespace
 
@@ -161,7 +164,8 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
 
 void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
   Count(failure);
-  lane.rests_until = clock_.Now() + std::min(kRest, milliseconds(pg::settings.breaker_pause));
+  lane.rests_until = clock_.Now() + std::min(kRest.After(++lane.rests, random_),
+                                             milliseconds(pg::settings.breaker_pause));
   if (failure.message != lane.last_error) {
     lane.last_error = failure.message;
     try {

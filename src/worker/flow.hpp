@@ -63,6 +63,13 @@ class Flow {
     std::optional<Ticket> ticket = std::nullopt;  // while it is under way
     int tries = 0;
     SteadyTime not_before = {};
+    bool may_shrink = false;  // its reply may rightly be larger than ai.max_response_size
+  };
+
+  /// What became of rows that were to be stored together.
+  struct Storing {
+    bool any = false;                                 // some are
+    std::vector<std::pair<RowPtr, Failure>> unclear;  // are not, by their own fault or the table's
   };
 
   // Looking and taking.
@@ -112,7 +119,9 @@ class Flow {
   void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
-  void Split(Request request, std::span<const RowPtr> rows);
+  void AskForLess(Request request, const provider::RateLimits& limits, Failure failure);
+  void SplitBetween(Request request, std::span<const RowPtr> rows);
+  void Split(Request request, std::vector<Item>::iterator cut);
 
   // Keeping to what providers allow.
   void FollowProviders();
@@ -126,8 +135,11 @@ class Flow {
 
   // Storing and ending.
   void StoreLane(Lane& lane);
-  void StoreSome(Lane& lane, std::span<const RowPtr> rows);
-  void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error);
+  void StoreSome(Lane& lane, std::span<const RowPtr> rows, Storing& storing);
+  void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
+                    Storing& storing);
+  void Judge(Lane& lane, const Storing& storing);
+  void ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);

@@ -14,6 +14,11 @@ constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
 }  // namespace
 
 void Flow::OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure) {
+  if (failure.failure_class == FailureClass::kInvalidReply && request.may_shrink &&
+      request.items.size() > 1) {
+    AskForLess(std::move(request), limits, failure);
+    return;
+  }
   request.ticket->Failed(limits, failure);
   request.ticket.reset();
   if (failure.failure_class == FailureClass::kDeferred) {
@@ -33,7 +38,7 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
       return;
     case FailureClass::kSuspect:
       if (rows.size() > 1) {
-        Split(std::move(request), rows);
+        SplitBetween(std::move(request), rows);
         return;
       }
       Guarded(lane, "embedding",
@@ -84,11 +89,28 @@ void Flow::Delay(Request request, milliseconds delay) {
   delayed_.push_back(std::move(request));
 }
 
+/// The limit is our own, and a reply to fewer texts would keep it: neither a row nor the provider
+/// is to blame. Further requests of the lane have no more texts than that.
+void Flow::AskForLess(Request request, const provider::RateLimits& limits, Failure failure) {
+  failure.failure_class = FailureClass::kSuspect;
+  request.ticket->Failed(limits, failure);
+  request.ticket.reset();
+  Count(failure);
+  const std::size_t half = request.items.size() / 2;
+  request.lane->most_items = std::min(request.lane->most_items.value_or(half), half);
+  const auto cut = request.items.begin() + static_cast<std::ptrdiff_t>(half);
+  Split(std::move(request), cut);
+}
+
 /// One of the rows is to blame: each half is asked for itself, so that the others get through.
-void Flow::Split(Request request, std::span<const RowPtr> rows) {
+void Flow::SplitBetween(Request request, std::span<const RowPtr> rows) {
   const RowPtr& middle = rows[rows.size() / 2];
   const auto cut = std::find_if(request.items.begin(), request.items.end(),
                                 [&](const Item& item) { return item.row == middle; });
+  Split(std::move(request), cut);
+}
+
+void Flow::Split(Request request, std::vector<Item>::iterator cut) {
   Request second{request.lane, {cut, request.items.end()}, request.route};
   request.items.erase(cut, request.items.end());
   Delay(std::move(request), milliseconds(0));

@@ -67,7 +67,7 @@ bool Flow::SendOne(Lane& lane) {
     SendLocally(lane);
     return false;
   }
-  const std::size_t most = lane.vectorizer->batch_size();
+  const std::size_t most = lane.most_items.value_or(lane.vectorizer->batch_size());
   const bool may_take = lane.paused_until <= clock_.Now() && !isolating_;
   const bool has_more = !lane.unread.empty() || (lane.changes && may_take);
   if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
@@ -123,7 +123,9 @@ void Flow::Submit(Request request) {
   http::Request message;
   const bool sendable = Guarded(lane, "embedding", [&] {
     message = lane.vectorizer->provider().Build(texts, request.route.endpoint);
+    const std::size_t expected = message.max_response_bytes;
     pg::ApplyLimits(lane.vectorizer->embedding(), message);
+    request.may_shrink = message.max_response_bytes < expected;
   });
   if (!sendable) {
     return;

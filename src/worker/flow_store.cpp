@@ -29,18 +29,20 @@ void Flow::StoreLane(Lane& lane) {
   std::vector<RowPtr> rows;
   rows.swap(lane.ready);
   std::erase_if(rows, [](const RowPtr& row) { return row->over; });
+  Storing storing;
   for (std::size_t from = 0; from < rows.size();) {
     std::size_t to = from;
     for (std::size_t bytes = 0; to < rows.size() && bytes < kMostStoredBytes; ++to) {
       bytes += rows[to]->bytes;
     }
-    StoreSome(lane, std::span(rows).subspan(from, to - from));
+    StoreSome(lane, std::span(rows).subspan(from, to - from), storing);
     transport().Drive();
     from = to;
   }
+  Judge(lane, storing);
 }
 
-void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
+void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing) {
   std::vector<RowPtr> rows;
   std::copy_if(some.begin(), some.end(), std::back_inserter(rows),
                [](const RowPtr& row) { return !row->over; });
@@ -63,6 +65,8 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
     }
     if (!done.empty()) {
       lane.last_error.clear();
+      lane.rests = 0;
+      storing.any = true;
     }
     // What came for these rows meanwhile was passed over.
     lane.changes = true;
@@ -75,11 +79,12 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some) {
   } catch (const LostPlaces&) {
     Drop(lane);
   } catch (const pg::Error& error) {
-    OnStoreError(lane, rows, error);
+    OnStoreError(lane, rows, error, storing);
   }
 }
 
-void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error) {
+void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
+                        Storing& storing) {
   if (pg::EndsProcess(error)) {
     throw error;
   }
@@ -88,20 +93,42 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
     lane.store_after = clock_.Now() + kLocked;
     return;
   }
-  const Failure failure = FailureOf(FailureClass::kTransient, error.what());
-  if (!pg::BlamesRow(error)) {
-    const bool renamed = IsRenamed(lane, error);
+  if (IsRenamed(lane, error)) {
     Drop(lane);
-    if (!renamed) {
-      Rest(lane, "writing", failure);
+    return;
+  }
+  const pg::Blame blame = pg::BlameOf(error);
+  const Failure failure = FailureOf(FailureClass::kTransient, error.what());
+  if (blame == pg::Blame::kServer) {
+    Drop(lane);
+    Rest(lane, "writing", failure);
+  } else if (rows.size() > 1) {
+    StoreSome(lane, rows.first(rows.size() / 2), storing);
+    StoreSome(lane, rows.subspan(rows.size() / 2), storing);
+  } else if (blame == pg::Blame::kUnclear) {
+    storing.unclear.emplace_back(rows.front(), failure);
+  } else {
+    ChargeUnwritten(lane, rows, failure);
+  }
+}
+
+/// Where others could be stored, a row that could not even alone is to blame itself, now and when
+/// it comes again. Where none could, it is the table.
+void Flow::Judge(Lane& lane, const Storing& storing) {
+  for (const auto& [row, failure] : storing.unclear) {
+    if (row->over) {
+      continue;
     }
-    return;
+    if (!storing.any && row->attempts == 0) {
+      Drop(lane);
+      Rest(lane, "writing", failure);
+      return;
+    }
+    ChargeUnwritten(lane, {&row, 1}, failure);
   }
-  if (rows.size() > 1) {
-    StoreSome(lane, rows.first(rows.size() / 2));
-    StoreSome(lane, rows.subspan(rows.size() / 2));
-    return;
-  }
+}
+
+void Flow::ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure) {
   Count(failure);
   Guarded(lane, "writing",
           [&] { lane.vectorizer->TryAgain(lane, lease(), rows, "writing", failure); });

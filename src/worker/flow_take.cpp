@@ -62,6 +62,7 @@ void Flow::Look(bool whole) {
         outdated.push_back(&lane);
         lane.version = version;
         lane.rests_until = {};
+        lane.rests = 0;
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
       if (const auto change = rows.At(i, 3)) {
@@ -169,6 +170,7 @@ void Flow::TakeAll() {
 
 bool Flow::Load(Lane& lane) {
   if (lane.vectorizer == nullptr) {
+    lane.most_items.reset();
     Guarded(lane, "configuration", [&] {
       WorkTransaction transaction;
       {

@@ -47,6 +47,7 @@ struct Lane {
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
   std::optional<SteadyTime> next_suspect;  // the same for rows that a process has died with
   SteadyTime rests_until = {};             // it is set aside until then
+  int rests = 0;                           // since rows were last stored
   SteadyTime paused_until = {};            // nothing is taken until then
   bool owes_rows = false;                  // some could not be given back when it let go of them
   SteadyTime store_after = {};             // somebody has locked a table that is written
@@ -58,12 +59,13 @@ struct Lane {
   std::vector<Place> unread;   // taken, not yet read
   std::vector<Uuid> strays;    // jobs that somebody had locked when this worker let go of them
   std::deque<Item> unsent;
-  std::vector<RowPtr> ready;   // to be written
-  std::vector<RowPtr> held;    // all rows that are in hand, until they are over
-  std::optional<Route> route;  // of unsent items
-  std::size_t slots = 0;       // requests that it may have under way, of all the database's workers
-  std::size_t in_flight = 0;   // requests
-  std::size_t delayed = 0;     // requests that wait to be sent again
+  std::vector<RowPtr> ready;              // to be written
+  std::vector<RowPtr> held;               // all rows that are in hand, until they are over
+  std::optional<Route> route;             // of unsent items
+  std::optional<std::size_t> most_items;  // of a request, as replies that were too large tell
+  std::size_t slots = 0;      // requests that it may have under way, of all the database's workers
+  std::size_t in_flight = 0;  // requests
+  std::size_t delayed = 0;    // requests that wait to be sent again
   Usage usage;
 
   bool idle() const {

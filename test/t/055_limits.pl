@@ -90,6 +90,17 @@ $engine->is_settled('tiny', 'more chunks than fit into memory', failed => 1, whe
 like(failed('tiny'), qr/\A1\|the text makes more chunks than fit into memory: \d+ take 4096 kB already; make the chunks larger, or raise ai.max_text_size/, 'are a failure');
 is(step('tiny'), 'chunking', 'of chunking');
 
+# -- replies beyond our own limit: a reply to one text has 8 kB, to a hundred 800 kB
+
+$engine->set('ai.max_response_size' => '120kB');
+$engine->table('large', embedding => q{ai.embedding_openai('mock-1536', 1536)}, processing => 'ai.processing_default(batch_size => 100, concurrency => 2)');
+sql(q{INSERT INTO large SELECT n, 'large ' || n FROM generate_series(1, 500) n});
+$engine->is_settled('large', 'replies that are too large');
+is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'large'}), '0', 'are no error of a row');
+is(sql(q{SELECT failure_streak FROM ai.provider}), '0', 'nor of the provider');
+cmp_ok(sql(q{SELECT requests FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'large'}), '<', 80, 'and soon there are none');
+$engine->set('ai.max_response_size' => '64MB');
+
 # -- bytes
 
 sql(q{CREATE DOMAIN document AS bytea; CREATE TABLE bytes (id int PRIMARY KEY, body document)});

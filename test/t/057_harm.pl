@@ -19,11 +19,25 @@ sql(q{CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 	RETURN NEW; END $$});
 $engine->table('refused', processing => 'ai.processing_default(max_attempts => 2)');
 sql(q{CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON refused_embedding_store FOR EACH ROW EXECUTE FUNCTION refuse()});
-my @codes = qw(P0001 AB123 45000 21000 22012 23514 38000 P0003);
+my @codes = qw(P0001 AB123 45000 21000 22012 23514 38000 P0003 42P01 42501 0A000 55000 3F000);
 my $rows = join ', ', map { "(1000 + $_, 'bad $codes[$_]')" } 0 .. $#codes;
 sql("INSERT INTO refused SELECT n, 'good ' || n FROM generate_series(1, 100) n; INSERT INTO refused VALUES $rows");
 $engine->is_settled('refused', 'rows that a trigger refuses', failed => scalar(@codes), where => 's.id < 1000');
 is(sql(q{SELECT string_agg(DISTINCT last_error, ',') FROM ai.jobs('refused')}), 'not this one', 'have the error of the trigger');
+
+# -- a trigger that refuses every row is the table's fault
+
+sql(q{CREATE SEQUENCE refusals;
+	CREATE FUNCTION refuse_all() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	PERFORM nextval('public.refusals'); PERFORM * FROM no_such_table; RETURN NEW; END $$});
+$engine->table('closed');
+sql(q{CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON closed_embedding_store FOR EACH ROW EXECUTE FUNCTION refuse_all();
+	INSERT INTO closed SELECT n, 'closed ' || n FROM generate_series(1, 50) n});
+ok($engine->poll(q{SELECT last_value > 250 FROM refusals}), 'a trigger that refuses every row, time and again');
+is(errors('closed'), 'relation "no_such_table" does not exist', 'is told once');
+is(sql(q{SELECT max(attempts) FROM ai.jobs('closed')}), '0', 'and charged to no row');
+sql(q{DROP TRIGGER refuse ON closed_embedding_store});
+$engine->is_settled('closed', 'all are stored when it is gone');
 
 # -- constraints that users add to a target
 
@@ -85,7 +99,7 @@ is(join(' ', sort $engine->workers), "@workers", 'the workers are the same');
 
 # -- a look at all vectorizers keeps no lock of theirs: there may be more than the server has locks
 
-is(sql(q{BEGIN; SELECT count(*) = 4 FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
+is(sql(q{BEGIN; SELECT count(*) = 5 FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
 	SELECT count(*) FROM pg_locks l JOIN pg_inherits i ON i.inhrelid = l.relation AND i.inhparent = 'ai._vectorizer_queue'::regclass
 	WHERE l.pid = pg_backend_pid(); COMMIT}), "t\n0", 'a look keeps no locks');
 
