@@ -193,6 +193,7 @@ BEGIN
     v.failed := ai._vectorizer_create_queue_failed_table(queue_schema,
         ('_vectorizer_q_failed_' || v.id)::name, v.source_pk);
     PERFORM ai._vectorizer_grant_queue(v, pg_get_userbyid(owner));
+    PERFORM ai._vectorizer_drop_strays(v);
     PERFORM ai._vectorizer_create_source_trigger(v);
     PERFORM ai._vectorizer_mark_leaf(v, leaf) FROM ai._vectorizer_leaves(v) leaf;
     IF enqueue_existing THEN
