@@ -226,6 +226,7 @@ BEGIN
     PERFORM ai._vectorizer_check_queue_schema(n.nspname)
     FROM pg_class q JOIN pg_namespace n ON n.oid = q.relnamespace WHERE q.oid = v.queue;
     PERFORM ai._vectorizer_follow_owner(v);
+    PERFORM ai._vectorizer_follow_row_security(v);
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);
