@@ -225,7 +225,7 @@ BEGIN
         RAISE EXCEPTION 'loading configuration is required'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    PERFORM ai._vectorizer_check_source(caller, source);
+    PERFORM ai._vectorizer_check_source(caller, source, destination ->> 'embedding_column');
     embedding := CASE WHEN is_default THEN ai._default_embedding()
                       ELSE ai._validate_embedding(ai._config_object(embedding)) END;
     destination := ai._validate_destination(ai._config_object(destination));
