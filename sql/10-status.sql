@@ -67,10 +67,13 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
              'Token counts are estimates (a quarter of the bytes). Run make token-tables and make '
              'install in the source tree for exact ones.'
          END),
-        ('embedded model', coalesce(i.model ->> 'name', 'not installed'),
+        ('embedded model', coalesce(i.model ->> 'name',
+             CASE WHEN i.model ->> 'problem' ~ '" is not installed\.' THEN 'not installed'
+             ELSE 'not usable' END),
          CASE WHEN i.model ? 'problem' THEN
-             'Texts are embedded by other providers only. Run make model and make install in the '
-             'source tree, or set ai.model_path.'
+             'Texts are embedded by other providers only: ' || (i.model ->> 'problem')
+             || ' Run make model and make install in the source tree, or set ai.model_path to '
+             'another one.'
          END),
         ('processes', i.process_count::text, i.process_list)
     ) AS s (item, value, advice)

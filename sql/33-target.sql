@@ -119,6 +119,29 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_create_view(oid, name, name, regclass, regclass, jsonb) IS
     'makes the view that joins a vectorizer''s source and target';
 
+-- Row security may come later. Who wants the rights of the owner nevertheless says so in the view.
+CREATE FUNCTION ai._vectorizer_follow_row_security(v ai.vectorizer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_class s JOIN pg_class w ON w.oid = v.view
+        WHERE s.oid = v.source AND s.relrowsecurity AND NOT EXISTS (
+            SELECT FROM pg_options_to_table(w.reloptions) o
+            WHERE o.option_name = 'security_invoker')) THEN
+        RETURN;
+    END IF;
+    EXECUTE format('ALTER VIEW %s SET (security_invoker = true)', ai._qualified_name(v.view));
+    RAISE NOTICE 'view % reads with the rights of its user from now on', ai._qualified_name(v.view)
+        USING DETAIL = format('Table %s has row security, which would be void with the rights of '
+                              'the view''s owner.', ai._qualified_name(v.source)),
+              HINT = 'Who uses the view needs the right to read the source and the target table.';
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_follow_row_security(ai.vectorizer) IS
+    'has the view of a vectorizer respect the row security of its source';
+
 CREATE FUNCTION ai._vectorizer_check_embedding_column(source regclass, embedding_column name,
                                                       dimensions int4) RETURNS boolean
     LANGUAGE plpgsql STABLE

@@ -140,3 +140,33 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_create_source_trigger(ai.vectorizer) IS
     'makes the triggers on a vectorizer''s source, or makes them again';
+
+-- A dump of a table alone (pg_dump --table) has the triggers of its vectorizers and nothing else of
+-- them. Where it is restored they would write to a queue that is not there, or to somebody else's.
+CREATE FUNCTION ai._vectorizer_drop_strays(v ai.vectorizer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    stray record;
+BEGIN
+    FOR stray IN
+        SELECT t.tgrelid::regclass AS relation, t.tgname
+        FROM pg_trigger t
+        JOIN pg_proc p ON p.oid = t.tgfoid AND p.pronamespace = 'ai'::regnamespace
+             AND p.proname IN ('_vectorizer_enqueue', '_vectorizer_flush', '_vectorizer_truncate')
+        WHERE t.tgparentid = 0
+          AND (t.tgrelid = v.source OR t.tgrelid IN (SELECT l FROM ai._vectorizer_leaves(v) l))
+        EXCEPT
+        SELECT x.relation, x.trigger_name
+        FROM ai._vectorizers_of(v.source) o, ai._vectorizer_triggers(o) x
+        ORDER BY 2, 1
+    LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s', stray.tgname, ai._qualified_name(stray.relation));
+        RAISE NOTICE 'trigger "%" is dropped from %, since its vectorizer is not in this database',
+            stray.tgname, ai._qualified_name(stray.relation);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_drop_strays(ai.vectorizer) IS
+    'drops triggers of vectorizers that are not in this database from the source of a new one';

@@ -46,8 +46,11 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_check_source_kind(regclass) IS
     'raises an error unless a relation is a table whose changes triggers can follow';
 
--- The lock is the one of CREATE TRIGGER: from here on nobody writes, until the triggers are there.
-CREATE FUNCTION ai._vectorizer_check_source(caller oid, source regclass) RETURNS void
+-- The lock is the one of CREATE TRIGGER: from here on nobody writes, until the triggers are there. Where
+-- a column is added, it is at once the one of that: taken later, it would wait for readers that by then
+-- wait to write.
+CREATE FUNCTION ai._vectorizer_check_source(caller oid, source regclass, embedding_column name)
+    RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -65,14 +68,17 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege';
     END IF;
     PERFORM ai._vectorizer_check_source_kind(source);
-    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', ai._qualified_name(source));
+    EXECUTE format('LOCK TABLE %s IN %s MODE', ai._qualified_name(source),
+        CASE WHEN embedding_column IS NULL OR EXISTS (
+            SELECT FROM pg_attribute a WHERE a.attrelid = source AND a.attname = embedding_column)
+        THEN 'SHARE ROW EXCLUSIVE' ELSE 'ACCESS EXCLUSIVE' END);
     IF NOT ai._is_owner(caller, source) THEN
         RAISE EXCEPTION 'source table was changed by another session'
             USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_check_source(oid, regclass) IS
+COMMENT ON FUNCTION ai._vectorizer_check_source(oid, regclass, name) IS
     'raises an error unless the caller may create a vectorizer on a table; then locks the table';
 
 -- Work is done as the owner, for whom rows that a policy hides are not there.

@@ -193,6 +193,7 @@ BEGIN
     v.failed := ai._vectorizer_create_queue_failed_table(queue_schema,
         ('_vectorizer_q_failed_' || v.id)::name, v.source_pk);
     PERFORM ai._vectorizer_grant_queue(v, pg_get_userbyid(owner));
+    PERFORM ai._vectorizer_drop_strays(v);
     PERFORM ai._vectorizer_create_source_trigger(v);
     PERFORM ai._vectorizer_mark_leaf(v, leaf) FROM ai._vectorizer_leaves(v) leaf;
     IF enqueue_existing THEN
@@ -225,7 +226,7 @@ BEGIN
         RAISE EXCEPTION 'loading configuration is required'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    PERFORM ai._vectorizer_check_source(caller, source);
+    PERFORM ai._vectorizer_check_source(caller, source, destination ->> 'embedding_column');
     embedding := CASE WHEN is_default THEN ai._default_embedding()
                       ELSE ai._validate_embedding(ai._config_object(embedding)) END;
     destination := ai._validate_destination(ai._config_object(destination));

@@ -108,6 +108,9 @@ BEGIN
             PERFORM ai._vectorizer_refuse(lost.v, format('cannot drop column "%s" of table %s',
                 lost.attname, ai._qualified_name((lost.v).source)));
         ELSIF lost.attname = (lost.v).config #>> '{destination,embedding_column}' THEN
+            -- Remembered, or the next column to be renamed would be taken for it.
+            UPDATE ai.vectorizer x SET config = jsonb_set(x.config, '{destination,dropped}', 'true')
+            WHERE x.id = (lost.v).id;
             PERFORM ai._vectorizer_disable(lost.v, 'its embedding column was dropped');
         END IF;
     END LOOP;

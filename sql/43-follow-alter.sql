@@ -8,13 +8,15 @@ CREATE FUNCTION ai._vectorizer_missing_columns(v ai.vectorizer) RETURNS name[]
     AS $$
     SELECT ARRAY(
         SELECT c FROM unnest(ai._vectorizer_columns(v.source_pk, v.config)
-            || array_remove(ARRAY[(v.config #>> '{destination,embedding_column}')::name,
-                                  ai._priority_column(v.config)], NULL)) c
+            || array_remove(ARRAY[ai._priority_column(v.config),
+                CASE WHEN NOT v.config -> 'destination' ? 'dropped'
+                     THEN (v.config #>> '{destination,embedding_column}')::name END], NULL)) c
         EXCEPT
         SELECT a.attname FROM pg_attribute a WHERE a.attrelid = v.source AND NOT a.attisdropped)
     $$;
 COMMENT ON FUNCTION ai._vectorizer_missing_columns(ai.vectorizer) IS
-    'columns that a vectorizer''s configuration names and the source does not have';
+    'columns that a vectorizer''s configuration names and the source does not have, but for an '
+    'embedding column that was dropped';
 
 CREATE FUNCTION ai._vectorizer_rename_column(v ai.vectorizer, old_name name, new_name name)
     RETURNS ai.vectorizer
@@ -53,14 +55,22 @@ $$;
 COMMENT ON FUNCTION ai._vectorizer_rename_column(ai.vectorizer, name, name) IS
     'a vectorizer after a column of its source was renamed';
 
--- Each RENAME of a column comes here, so at most one name is missing, and it is the old one.
+-- Each RENAME of a column comes here, so at most one name is missing, and it is the old one. An
+-- embedding column that was dropped is no more missed until there is one again.
 CREATE FUNCTION ai._vectorizer_follow_columns(v ai.vectorizer, renamed name) RETURNS ai.vectorizer
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    missing name[] := ai._vectorizer_missing_columns(v);
+    missing name[];
 BEGIN
+    IF v.config -> 'destination' ? 'dropped' AND EXISTS (
+        SELECT FROM pg_attribute a WHERE a.attrelid = v.source AND NOT a.attisdropped
+          AND a.attname = v.config #>> '{destination,embedding_column}') THEN
+        v.config := v.config #- '{destination,dropped}';
+        UPDATE ai.vectorizer x SET config = v.config WHERE x.id = v.id;
+    END IF;
+    missing := ai._vectorizer_missing_columns(v);
     IF cardinality(missing) = 1 AND renamed IS NOT NULL THEN
         v := ai._vectorizer_rename_column(v, missing[1], renamed);
         PERFORM ai._vectorizer_create_source_trigger(v);
@@ -226,6 +236,7 @@ BEGIN
     PERFORM ai._vectorizer_check_queue_schema(n.nspname)
     FROM pg_class q JOIN pg_namespace n ON n.oid = q.relnamespace WHERE q.oid = v.queue;
     PERFORM ai._vectorizer_follow_owner(v);
+    PERFORM ai._vectorizer_follow_row_security(v);
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);

@@ -156,7 +156,8 @@ CREATE TABLE ai.embedding_job_usage (
 );
 COMMENT ON TABLE ai.embedding_job_usage IS
     'what jobs have asked of their models, by role and day: requests, tokens as the provider counted '
-    'them, jobs completed, texts sent, jobs that had their vector from another one, texts cut to fit';
+    'them, jobs that workers completed, texts sent, jobs that they gave the vector of another one, '
+    'texts cut to fit; what was completed when it was made is not counted';
 
 -- Row security instead of views with a condition: so the tables can be given to PostgREST as they are.
 ALTER TABLE ai.embedding_jobs ENABLE ROW LEVEL SECURITY;

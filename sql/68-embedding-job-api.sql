@@ -20,7 +20,7 @@ CREATE FUNCTION ai._embedding_job_check(input_texts text[], priority ai.job_prio
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    IF input_texts IS NULL OR array_position(input_texts, NULL) IS NOT NULL THEN
+    IF input_texts IS NULL OR EXISTS (SELECT FROM unnest(input_texts) t WHERE t IS NULL) THEN
         RAISE EXCEPTION 'a text to embed must not be null'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;

@@ -46,7 +46,7 @@ COMMENT ON COLUMN ai.metrics_job_usage.input_tokens_total IS 'tokens, as the pro
 COMMENT ON COLUMN ai.metrics_job_usage.jobs_total IS 'embedding jobs that were completed by workers';
 COMMENT ON COLUMN ai.metrics_job_usage.sent_texts_total IS 'texts that were sent';
 COMMENT ON COLUMN ai.metrics_job_usage.reused_jobs_total IS
-    'embedding jobs whose vector was that of another one';
+    'embedding jobs that workers gave the vector of another one';
 COMMENT ON COLUMN ai.metrics_job_usage.truncated_texts_total IS 'texts that were cut to fit';
 
 GRANT SELECT ON ai.metrics_jobs, ai.metrics_job_usage TO pg_monitor;

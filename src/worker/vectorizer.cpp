@@ -15,6 +15,16 @@ std::string HashSeed(const json::Value& embedding) {
          std::to_string(embedding.GetInteger("dimensions", 0));
 }
 
+/// Nobody says when REASSIGN OWNED gives a source another owner, and it is with that role's rights
+/// on the queue that rows are read. One whom somebody else changes just now is not waited for.
+void FollowOwner(pg::Spi& spi, std::span<const pg::Argument> id) {
+  spi.Execute(
+      "SELECT ai._vectorizer_follow_owner(l.v) FROM (SELECT v FROM ai.vectorizer v WHERE v.id = $1 "
+      "AND v.owner_role <> pg_get_userbyid(ai._vectorizer_owner(v)) "
+      "FOR NO KEY UPDATE SKIP LOCKED) l",
+      id);
+}
+
 }  // namespace
 
 Statements::Statements(Text text, Oid vector_array, bool column)
@@ -46,6 +56,7 @@ Statements::Statements(Text text, Oid vector_array, bool column)
 
 Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer_id) {
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
+  FollowOwner(spi, arguments);
   const pg::Rows rows = spi.Execute(
       "SELECT v.name, v.config::text, ai._vectorizer_statements(v)::text, v.queue::oid, "
       "v.work::oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config) FROM "

@@ -43,6 +43,10 @@ DROP SCHEMA ai;
 CREATE ROLE regress_ai_squatter;
 CREATE SCHEMA ai AUTHORIZATION regress_ai_squatter;
 CREATE EXTENSION ai;
+-- Nor is one in which pgai still is.
+ALTER SCHEMA ai OWNER TO CURRENT_USER;
+CREATE TABLE ai.vectorizer (id int);
+CREATE EXTENSION ai;
 \c ai_regress
 DROP DATABASE regress_ai_again;
 DROP ROLE regress_ai_squatter;

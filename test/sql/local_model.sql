@@ -38,6 +38,9 @@ SELECT ai.local_embed('text');
 SELECT ai.create_vectorizer('note', name => 'named', loading => ai.loading_column('body'), embedding => ai.embedding_local()) > 0 AS made;
 SELECT ai.vectorizer_embed('named', 'text');
 SELECT ai.drop_vectorizer('named', drop_all => true);
+-- What is there and cannot be used is not called missing.
+SET ai.model_path = '/etc/passwd';
+SELECT value, advice FROM ai.status() WHERE item = 'embedded model';
 RESET ai.model_path;
 
 -- Where the server looks for a model is not for everybody to say, nor to see.

@@ -239,6 +239,24 @@ SET ROLE regress_ai_reader;
 SELECT id, chunk FROM victim.rls_embedding;
 RESET ROLE;
 
+-- Also if it is enabled later; what was said of the view itself stays.
+SET ROLE regress_ai_owner;
+CREATE TABLE victim.later (id int PRIMARY KEY, who name, body text);
+SELECT ai.create_vectorizer('victim.later', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3),
+    destination => ai.destination_table(d), grant_to => ai.grant_to('regress_ai_reader')) > 0 AS made
+FROM unnest('{later_view,told_view}'::text[]) d;
+INSERT INTO victim.later VALUES (1, 'regress_ai_owner', 'a'), (2, 'regress_ai_reader', 'b');
+INSERT INTO victim.later_view_store (id, chunk_seq, chunk, embedding) SELECT id, 0, body, '[1,2,3]' FROM victim.later;
+INSERT INTO victim.told_view_store SELECT * FROM victim.later_view_store;
+GRANT SELECT ON victim.later TO regress_ai_reader;
+ALTER VIEW victim.told_view SET (security_invoker = false);
+CREATE POLICY mine ON victim.later USING (who = current_user);
+ALTER TABLE victim.later ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_ai_reader;
+SELECT id, chunk FROM victim.later_view;
+SELECT id, chunk FROM victim.told_view;
+RESET ROLE;
+
 -- Row security that holds for the owner, too: nobody thinks of that by himself.
 SET ROLE regress_ai_owner;
 ALTER TABLE victim.rls FORCE ROW LEVEL SECURITY;

@@ -126,3 +126,24 @@ DROP SCHEMA targets;
 DROP SCHEMA views;
 DROP SCHEMA queues;
 DROP ROLE regress_ai_reader, "regress_ai Other";
+
+-- A table that was dumped alone brings the triggers of a vectorizer that is not here; a partition,
+-- that for TRUNCATE. Those of a vectorizer that is here stay.
+CREATE TABLE alone (id int PRIMARY KEY, body text) PARTITION BY LIST (id);
+CREATE TABLE alone_1 PARTITION OF alone FOR VALUES IN (1);
+SELECT ai.create_vectorizer('alone', name => 'here', loading => ai.loading_column('body'),
+    embedding => ai.embedding_local()) > 5 AS made;
+CREATE TRIGGER _vectorizer_src_trg_4711 AFTER INSERT OR DELETE ON alone
+    FOR EACH ROW EXECUTE FUNCTION ai._vectorizer_enqueue('ai', '_vectorizer_q_4711', 'id');
+CREATE TRIGGER _vectorizer_src_trg_4711_flush AFTER INSERT OR UPDATE OR DELETE ON alone
+    FOR EACH STATEMENT EXECUTE FUNCTION ai._vectorizer_flush('4711');
+CREATE TRIGGER _vectorizer_src_trg_4711_truncate AFTER TRUNCATE ON alone_1
+    FOR EACH STATEMENT EXECUTE FUNCTION ai._vectorizer_truncate('4711');
+INSERT INTO alone VALUES (1, 'a');
+SELECT ai.create_vectorizer('alone', name => 'anew', loading => ai.loading_column('body'),
+    embedding => ai.embedding_local(), destination => ai.destination_table('anew')) > 5 AS made;
+INSERT INTO alone VALUES (1, 'a');
+SELECT ai.vectorizer_queue_pending('here'), ai.vectorizer_queue_pending('anew');
+SELECT tgrelid::regclass, count(*) FROM pg_trigger WHERE tgrelid IN ('alone'::regclass, 'alone_1'::regclass)
+GROUP BY 1 ORDER BY 1;
+DROP TABLE alone CASCADE;

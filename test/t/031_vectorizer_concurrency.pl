@@ -103,6 +103,23 @@ $writer->query_safe(q{INSERT INTO src VALUES (4, 'x'); COMMIT});
 $dropper->query_until(qr/done/, '');
 is(sql('SELECT count(*) FROM ai.vectorizer'), '0', 'dropped after the writer');
 is(sql(q{SELECT string_agg(id::text, ',' ORDER BY id) FROM src}), '1,2,3,4', 'who lost nothing');
+
+# -- nor do a reader that is about to write, as workers are, and a vectorizer that adds a column
+
+$writer->query_safe(q{BEGIN; SELECT count(*) FROM src});
+$creator->query_until(qr/waiting/, q{
+	\echo waiting
+	SELECT ai.create_vectorizer('src', name => 'c', loading => ai.loading_column('body'),
+		embedding => ai.embedding_local('m', 3), chunking => ai.chunking_none(), destination => ai.destination_column('vector'));
+	\echo done
+});
+$node->poll_query_until('postgres',
+	q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'src'::regclass AND NOT granted})
+  or die 'create_vectorizer does not wait';
+$writer->query_safe(q{UPDATE src SET body = 'z' WHERE id = 4; COMMIT});
+$creator->query_until(qr/done/, '');
+is(sql(q{SELECT ai.vectorizer_queue_pending('c', true)}), '4', 'the vectorizer is made');
+is(sql(q{SELECT body FROM src WHERE id = 4}), 'z', 'and the row is written');
 unlike(slurp_file($node->logfile), qr/deadlock detected/, 'no deadlock');
 
 $_->quit for $writer, $creator, $dropper;

@@ -241,6 +241,12 @@ $engine->vectorizer('secured', name => 'secured', embedding => $ollama);
 sql(q{INSERT INTO secured VALUES (1, 'seen', false), (2, 'hidden', true)});
 $engine->is_settled('secured', 'row security holds for the owner who forces it', where => 'NOT hidden');
 
+# Nobody is told of REASSIGN OWNED.
+sql(q{CREATE ROLE heir; REASSIGN OWNED BY alice TO heir; INSERT INTO secured VALUES (3, 'inherited', false)});
+$engine->is_settled('secured', 'workers follow a new owner', where => 'NOT hidden');
+is(sql(q{SELECT owner_role, has_table_privilege('alice', queue, 'SELECT') FROM ai.vectorizer WHERE name = 'secured'}),
+	'heir|f', 'the old one has no rights left on the queue');
+
 # -- what users wrote never runs as superuser
 
 # Logged in as herself: in a session that is a superuser's, RESET ROLE is no feat.

@@ -30,13 +30,17 @@ AttrNumber ColumnByName(Relation relation, const char* name) {
   pg_unreachable();
 }
 
-Oid QueueByName(const char* schema, const char* name) {
+/// A dump of the table alone has its triggers, and no queue.
+Oid QueueByName(const char* schema, const char* name, const char* trigger) {
   const Oid queue = get_relname_relid(name, get_namespace_oid(schema, true));
   if (!OidIsValid(queue)) {
     ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
             errmsg("the queue %s of a vectorizer does not exist",
                    quote_qualified_identifier(schema, name)),
-            errhint("Drop the vectorizer with ai.drop_vectorizer and create it again."));
+            errdetail("Trigger \"%s\" writes to it.", trigger),
+            errhint("If the table was copied here without its vectorizer, create one with "
+                    "ai.create_vectorizer, or drop the trigger. Otherwise drop the vectorizer with "
+                    "ai.drop_vectorizer and create it again."));
   }
   return queue;
 }
@@ -92,7 +96,7 @@ const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
   }
   route =
       static_cast<QueueRoute*>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(QueueRoute)));
-  route->queue = QueueByName(trigger.tgargs[0], trigger.tgargs[1]);
+  route->queue = QueueByName(trigger.tgargs[0], trigger.tgargs[1], trigger.tgname);
   route->key_count = key_count;
   for (int i = 0; i < key_count; ++i) {
     route->source_columns[i] =
