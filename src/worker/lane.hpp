@@ -55,9 +55,10 @@ struct Lane {
   Walk walk;
   BlockNumber walk_from = 0;  // where the next one begins
 
-  Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
-  std::vector<Place> unread;   // taken, not yet read
-  std::vector<Uuid> strays;    // jobs that somebody had locked when this worker let go of them
+  Oid work_file = InvalidOid;     // of the table of work: places are good as long as it is
+  std::vector<Place> unread;      // taken, not yet read
+  std::vector<Uuid> strays;       // jobs that somebody had locked when this worker let go of them
+  SteadyTime retries_after = {};  // somebody has locked those that are due, or strays
   std::deque<Item> unsent;
   std::vector<RowPtr> ready;              // to be written
   std::vector<RowPtr> held;               // all rows that are in hand, until they are over
