@@ -92,6 +92,9 @@ WaitFor Flow::NextWait() {
     if (!lane.ready.empty()) {
       until(lane.store_after);
     }
+    if (!lane.in_doubt.empty() && !lane.has_untried()) {
+      at_most(milliseconds(0));
+    }
     if (!lane.unsent.empty() && lane.route) {
       at_most(lane.route->gate->Closed().value_or(wait));
     }
@@ -223,6 +226,7 @@ void Flow::Forget(Lane& lane) {
   lane.strays.clear();
   lane.unsent.clear();
   lane.ready.clear();
+  lane.in_doubt.clear();
   lane.route.reset();
   lane.walk = {};
   lane.owes_rows = lane.owes_rows || lane.vectorizer != nullptr;

@@ -30,6 +30,8 @@ inline constexpr std::size_t kMostHeldBytes = std::size_t{48} << 20;
 inline constexpr std::size_t kMostReadBytes = std::size_t{8} << 20;
 /// How long to leave alone a row or a table that somebody else has locked.
 inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
+/// After those that are given back in the same turn.
+inline constexpr std::chrono::milliseconds kBehindOthers = std::chrono::seconds(1);
 
 inline Failure FailureOf(FailureClass failure_class, std::string message) {
   return {.failure_class = failure_class, .message = std::move(message)};
@@ -68,8 +70,8 @@ class Flow {
 
   /// What became of rows that were to be stored together.
   struct Storing {
-    bool any = false;                                 // some are
-    std::vector<std::pair<RowPtr, Failure>> unclear;  // are not, by their own fault or the table's
+    bool any = false;            // some are
+    std::vector<Doubt> unclear;  // are not, by their own fault or the table's
   };
 
   // Looking and taking.
@@ -138,7 +140,8 @@ class Flow {
   void StoreSome(Lane& lane, std::span<const RowPtr> rows, Storing& storing);
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                     Storing& storing);
-  void Judge(Lane& lane, const Storing& storing);
+  void Judge(Lane& lane, Storing storing);
+  void RestForTable(Lane& lane);
   void ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void Count(const Failure& failure);
   void End(Lane& lane, std::span<const RowPtr> rows);

@@ -8,9 +8,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// After those that are given back in the same turn.
-constexpr milliseconds kBehindOthers = std::chrono::seconds(1);
-
 }  // namespace
 
 void Flow::OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure) {

@@ -25,7 +25,7 @@ void Flow::LookForJobs(pg::Spi& spi, bool suspects) {
   for (auto& [id, lane] : lanes_) {
     if (lane.jobs) {
       lane.changes = false;
-      lane.next_retry = lane.strays.empty() ? std::nullopt : std::optional(now);
+      lane.next_retry = lane.strays.empty() ? std::nullopt : std::optional(lane.retries_after);
       lane.next_suspect.reset();
       lane.paused_until = {};  // if this worker is paused, the claim tells
     }
@@ -41,8 +41,9 @@ void Flow::LookForJobs(pg::Spi& spi, bool suspects) {
       lane.changes = true;
       lane.priority = DatumGetInt32(*priority);
     }
-    if (const auto retry = rows.At(i, 3); retry && !lane.next_retry) {
-      lane.next_retry = now + RoundedUp(DatumGetFloat8(*retry));
+    if (const auto retry = rows.At(i, 3)) {
+      const SteadyTime due = std::max(now + RoundedUp(DatumGetFloat8(*retry)), lane.retries_after);
+      lane.next_retry = std::min(lane.next_retry.value_or(due), due);
     }
     if (const auto suspect = rows.At(i, 4)) {
       lane.next_suspect = now + RoundedUp(DatumGetFloat8(*suspect));

@@ -14,6 +14,12 @@ std::vector<RowPtr> Without(std::span<const RowPtr> rows, std::span<const RowPtr
   return rest;
 }
 
+/// A row without any is done with, and says nothing of the table that it would be written to.
+bool HasNewChunks(const RowPtr& row) {
+  return std::any_of(row->chunks.begin(), row->chunks.end(),
+                     [](const Chunk& chunk) { return !chunk.kept; });
+}
+
 }  // namespace
 
 void Flow::Store() {
@@ -39,7 +45,7 @@ void Flow::StoreLane(Lane& lane) {
     transport().Drive();
     from = to;
   }
-  Judge(lane, storing);
+  Judge(lane, std::move(storing));
 }
 
 void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing) {
@@ -65,6 +71,8 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing)
     }
     if (!done.empty()) {
       lane.last_error.clear();
+    }
+    if (std::any_of(done.begin(), done.end(), HasNewChunks)) {
       lane.rests = 0;
       storing.any = true;
     }
@@ -106,26 +114,46 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
     StoreSome(lane, rows.first(rows.size() / 2), storing);
     StoreSome(lane, rows.subspan(rows.size() / 2), storing);
   } else if (blame == pg::Blame::kUnclear) {
-    storing.unclear.emplace_back(rows.front(), failure);
+    storing.unclear.push_back({rows.front(), failure});
   } else {
     ChargeUnwritten(lane, rows, failure);
   }
 }
 
-/// Where others could be stored, a row that could not even alone is to blame itself, now and when
-/// it comes again. Where none could, it is the table.
-void Flow::Judge(Lane& lane, const Storing& storing) {
-  for (const auto& [row, failure] : storing.unclear) {
-    if (row->over) {
+/// Where others can be stored, a row that could not even alone is to blame itself, now and when it
+/// comes again. Where none can, it is the table. Of those that are the first to be tried, the next
+/// ones tell.
+void Flow::Judge(Lane& lane, Storing storing) {
+  std::vector<Doubt> doubts = std::exchange(lane.in_doubt, {});
+  const std::size_t known = doubts.size();
+  std::move(storing.unclear.begin(), storing.unclear.end(), std::back_inserter(doubts));
+  for (Doubt& doubt : doubts) {
+    if (doubt.row->over) {
       continue;
     }
-    if (!storing.any && row->attempts == 0) {
-      Drop(lane);
-      Rest(lane, "writing", failure);
-      return;
+    if (storing.any || doubt.row->attempts > 0) {
+      ChargeUnwritten(lane, {&doubt.row, 1}, doubt.failure);
+    } else {
+      lane.in_doubt.push_back(std::move(doubt));
     }
-    ChargeUnwritten(lane, {&row, 1}, failure);
   }
+  const bool others_fail = known > 0 && lane.in_doubt.size() > known;
+  const bool others_may_come = known == 0 || lane.has_untried();
+  if (!lane.in_doubt.empty() && (others_fail || !others_may_come)) {
+    RestForTable(lane);
+  }
+}
+
+/// The rows that were tried come after the others next time: they may be to blame nevertheless.
+void Flow::RestForTable(Lane& lane) {
+  std::vector<RowPtr> rows;
+  for (const Doubt& doubt : lane.in_doubt) {
+    rows.push_back(doubt.row);
+  }
+  Rest(lane, "writing", Failure(lane.in_doubt.front().failure));
+  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(lane.rests_until - clock_.Now());
+  GiveBackUncharged(lane, rows, rest + kBehindOthers);
+  Drop(lane);
 }
 
 void Flow::ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure) {

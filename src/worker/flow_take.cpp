@@ -210,6 +210,9 @@ void Flow::EndLost(Lane& lane) {
 bool Flow::TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most) {
   const Taken taken = lane.vectorizer->Take(lane, lease(), most, wanted);
   EndLost(lane);
+  if (lane.jobs && wanted == Wanted::kRetries && lane.unread.empty()) {
+    lane.retries_after = clock_.Now() + kLocked;
+  }
   if (taken.pause_left) {
     lane.paused_until = clock_.Now() + *taken.pause_left;
   } else if (taken.busy) {

@@ -39,11 +39,15 @@ struct Moment {
 
 using Rows = std::vector<const ProviderRow*>;
 
-/// What is known from before the server was started. What somebody decided before that is done.
+/// What is known from before the server was started. What somebody decided before that is done; and
+/// what befell another key of the same name says nothing of this one.
 void Restore(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
   entry.restored = true;
   entry.mended = now.wall;
   for (const ProviderRow* row : rows) {
+    if (row->id != entry.id) {
+      continue;
+    }
     entry.state.breaker.broken = entry.state.breaker.broken || row->broken;
     entry.state.breaker.failures = std::max(entry.state.breaker.failures, row->failures);
     entry.state.breaker.opened_at = std::max(

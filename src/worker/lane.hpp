@@ -36,6 +36,12 @@ struct Route {
   SteadyTime found = {};
 };
 
+/// A row that could not be written, even alone, for a reason that may be its own or the table's.
+struct Doubt {
+  RowPtr row;
+  Failure failure;
+};
+
 struct Lane {
   std::int32_t id = 0;           // of the vectorizer; below 0 for jobs, and known here only
   std::optional<JobGroup> jobs;  // whose these are
@@ -55,11 +61,13 @@ struct Lane {
   Walk walk;
   BlockNumber walk_from = 0;  // where the next one begins
 
-  Oid work_file = InvalidOid;  // of the table of work: places are good as long as it is
-  std::vector<Place> unread;   // taken, not yet read
-  std::vector<Uuid> strays;    // jobs that somebody had locked when this worker let go of them
+  Oid work_file = InvalidOid;     // of the table of work: places are good as long as it is
+  std::vector<Place> unread;      // taken, not yet read
+  std::vector<Uuid> strays;       // jobs that somebody had locked when this worker let go of them
+  SteadyTime retries_after = {};  // somebody has locked those that are due, or strays
   std::deque<Item> unsent;
   std::vector<RowPtr> ready;              // to be written
+  std::vector<Doubt> in_doubt;            // could not be written; whose fault it is, others tell
   std::vector<RowPtr> held;               // all rows that are in hand, until they are over
   std::optional<Route> route;             // of unsent items
   std::optional<std::size_t> most_items;  // of a request, as replies that were too large tell
@@ -68,9 +76,11 @@ struct Lane {
   std::size_t delayed = 0;    // requests that wait to be sent again
   Usage usage;
 
-  bool idle() const {
-    return unread.empty() && unsent.empty() && ready.empty() && in_flight == 0 && delayed == 0;
+  /// Whether rows are in hand that have not been tried to be written.
+  bool has_untried() const {
+    return !unread.empty() || !unsent.empty() || !ready.empty() || in_flight > 0 || delayed > 0;
   }
+  bool idle() const { return !has_untried() && in_doubt.empty(); }
 };
 
 }  // namespace ai::worker

@@ -25,6 +25,12 @@ sql("INSERT INTO refused SELECT n, 'good ' || n FROM generate_series(1, 100) n; 
 $engine->is_settled('refused', 'rows that a trigger refuses', failed => scalar(@codes), where => 's.id < 1000');
 is(sql(q{SELECT string_agg(DISTINCT last_error, ',') FROM ai.jobs('refused')}), 'not this one', 'have the error of the trigger');
 
+# One that comes alone, before all others, does not hold these up.
+$engine->table('single', processing => 'ai.processing_default(batch_size => 1, concurrency => 1, max_attempts => 2)');
+sql(q{CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON single_embedding_store FOR EACH ROW EXECUTE FUNCTION refuse();
+	INSERT INTO single VALUES (0, 'bad 42P01'); INSERT INTO single SELECT n, 'good ' || n FROM generate_series(1, 20) n});
+$engine->is_settled('single', 'a row that a trigger refuses, alone in its request', failed => 1, where => 's.id > 0');
+
 # -- a trigger that refuses every row is the table's fault
 
 sql(q{CREATE SEQUENCE refusals;
@@ -38,6 +44,27 @@ is(errors('closed'), 'relation "no_such_table" does not exist', 'is told once');
 is(sql(q{SELECT max(attempts) FROM ai.jobs('closed')}), '0', 'and charged to no row');
 sql(q{DROP TRIGGER refuse ON closed_embedding_store});
 $engine->is_settled('closed', 'all are stored when it is gone');
+
+# Rows without a text are done with whatever the table is like: they say nothing of it. Those that come
+# while it is locked are stored together with others.
+$engine->set('ai.workers' => 1);
+has_workers(1);
+$engine->table('blank');
+sql(q{CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON blank_embedding_store FOR EACH ROW EXECUTE FUNCTION refuse_all()});
+my $locker = $node->background_psql('postgres');
+$locker->query_safe('BEGIN; LOCK TABLE blank_embedding_store IN EXCLUSIVE MODE');
+sql(q{INSERT INTO blank SELECT n, 'blank ' || n FROM generate_series(1, 10) n});
+$engine->poll(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND wait_event_type = 'Lock'}) or die;
+sql(q{INSERT INTO blank SELECT n, '' FROM generate_series(11, 20) n});
+$engine->poll(q{SELECT count(*) = 20 FROM ai.jobs('blank') WHERE status = 'running'}) or die;
+$locker->query_safe('COMMIT');
+$locker->quit;
+ok($engine->poll(q{SELECT count(*) = 10 FROM ai.jobs('blank') WHERE status <> 'running'}), 'rows without a text are done with');
+is(sql(q{SELECT max(attempts) FROM ai.jobs('blank')}), '0', 'and the others are charged nothing for a broken trigger');
+sql(q{DROP TRIGGER refuse ON blank_embedding_store});
+$engine->is_settled('blank', 'they are stored when it is gone');
+$engine->set('ai.workers' => 2);
+has_workers(2);
 
 # -- constraints that users add to a target
 
@@ -99,7 +126,7 @@ is(join(' ', sort $engine->workers), "@workers", 'the workers are the same');
 
 # -- a look at all vectorizers keeps no lock of theirs: there may be more than the server has locks
 
-is(sql(q{BEGIN; SELECT count(*) = 5 FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
+is(sql(q{BEGIN; SELECT count(*) = 7 FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
 	SELECT count(*) FROM pg_locks l JOIN pg_inherits i ON i.inhrelid = l.relation AND i.inhparent = 'ai._vectorizer_queue'::regclass
 	WHERE l.pid = pg_backend_pid(); COMMIT}), "t\n0", 'a look keeps no locks');
 

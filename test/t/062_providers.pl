@@ -219,6 +219,17 @@ $engine->poll(q{SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = '
 nothing_sent('an open breaker survives a restart');
 sql("SELECT ai.resume_provider('$endpoint')");
 $engine->is_settled('broken', 'somebody says that all is well');
+
+# A new key has a breaker of its own.
+$mock->rules({ path => '/v1/*', error => 'invalid_key' });
+fill('broken', 20);
+is_state('open', 'a refused key again');
+$mock->rules;
+$engine->set('ai.openai_api_key' => "$key-new");
+$engine->is_settled('broken', 'another key is tried at once');
+is_state('ok', 'and does well');
+$engine->set('ai.openai_api_key' => $key);
+sql("SELECT ai.resume_provider('$endpoint')");
 $engine->set('ai.breaker_pause' => '500ms');
 
 # A pause that the provider asks for: it is seen, and nobody is held up by it.

@@ -208,6 +208,10 @@ foreach my $end (qw(COMMIT ROLLBACK))
 	release();
 	is(ended($_), 'completed', "$end: a job that is stored meanwhile") foreach $more[0], $more[-1];
 	is(status($id), 'processing', "$end: the one that is locked is passed over");
+	my $transactions = q{SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'};
+	my $before = sql($transactions);
+	sleep 2;
+	cmp_ok(sql($transactions) - $before, '<', 100, "$end: and looked for no more than now and then");
 	is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND wait_event_type = 'Lock'}), '0', "$end: no worker waits");
 	$user->query_safe($end);
 	$user->quit;
