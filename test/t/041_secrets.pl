@@ -160,6 +160,11 @@ my @calls = (
 	"ai.openai_embed('mock-8', \$t\$a', (\$t\$, '$canary', 8)", "ai.openai_embed('mock-8', ARRAY[1, 2], '$canary')",
 	"AI.OPENAI_EMBED(E'mock-8', E'a\\', (', '$canary')", "ai.cohere_embed('mock-8', 'a', '$canary', base_url => '$url/v2')",
 	"ai.voyageai_embed('mock-8', 'a', 'query', '$canary', base_url => '$url/voyage/v1')",
+	"\"ai\".\"openai_embed\"('mock-8', 'a', '$canary')", "ai.\"cohere_embed\" ('mock-8', 'a', '$canary', base_url => '$url/v2')",
+	"ai.openai_embed /* a /* b */ (' */ ('mock-8', 'a', '$canary')", "ai.openai_embed('mock-8', -- it's a\n 'a', '$canary')",
+	"ai.openai_embed('mock-8', /* don't */ 'a' /* 'b, */, '$canary')",
+	"ai.openai_embed('mock-8', 'a', '', NULL, NULL, NULL, '{\"api-key\": \"$canary\"}')",
+	"ai.openai_embed('mock-8', 'a', '', client_config => ai.openai_client_config(NULL, 9, NULL, NULL, NULL, '{\"api-key\": \"$canary\"}'))",
 	"ai.openai_embed('mock-8', 'a', extra_headers => '{\"api-key\": \"$canary\"}', api_key => '')",
 	"ai.openai_embed('mock-8', 'a', '', client_config => ai.openai_client_config(default_headers => '{\"api-key\": \"$canary\"}'))");
 foreach my $call (@calls)
@@ -170,6 +175,10 @@ foreach my $call (@calls)
 	$mock->reset;
 	is(sql("SELECT vector_dims($call)"), '8', 'works: ' . ($call =~ s/\Q$canary\E/.../r));
 }
+$mock->rules({ status => 500 });
+error_of("PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1); $_ EXECUTE p('$canary')")
+	foreach '/* again */', 'EXPLAIN', 'CREATE TABLE made AS', 'SELECT 1 \\;';
+$mock->reset;
 is(sql("SELECT count(*) > 0 FROM ai.openai_list_models('$canary')"), 't', 'a list of models');
 my $script = $node->basedir . '/script.sql';
 foreach my $statement ("SELECT ai.set_secret('X', :k, ARRAY['x y'])", "SELECT ai.openai_embed('mock-8', '', :k)",
@@ -184,7 +193,8 @@ my $background = $node->background_psql('postgres', on_error_stop => 0);
 $background->query(qq{SELECT ai.set_secret('Y', '$canary')});
 is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE query ~ 'canary' AND pid <> pg_backend_pid()}), '0', 'pg_stat_activity does not tell');
 foreach my $statement ("SELECT ai.openai_embed('mock-8', 'a', '$canary')", "SELECT ai.openai_embed('mock-8', '', api_key => '$canary')",
-	"SELECT count(*) FROM ai.openai_list_models('$canary')", "PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1)", "EXECUTE p('$canary')",
+	"SELECT count(*) FROM ai.openai_list_models('$canary')",
+	"SELECT ai.\"openai_embed\"('mock-8', /* it's */ 'a', '$canary')", "PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1)", "EXECUTE p('$canary')",
 	"SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{\"x\": \"$canary\"}')")
 {
 	$background->query($statement);
