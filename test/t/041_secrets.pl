@@ -16,6 +16,7 @@ $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'ai, auto_explain'
 auto_explain.log_min_duration = 0
 auto_explain.log_nested_statements = on
+restart_after_crash = on
 ai.workers = 0
 ai.openai_base_url = '$url/v1'
 ai.cohere_api_key = '$canary-setting'
@@ -203,6 +204,18 @@ foreach my $statement ("SELECT ai.openai_embed('mock-8', 'a', '$canary')", "SELE
 $background->quit;
 sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text);
 	SELECT ai.create_vectorizer('docs', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8))});
+
+# What the postmaster says about a process that crashed.
+my $victim = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $victim->query('SELECT pg_backend_pid()');
+$victim->query("SELECT ai.openai_embed('mock-8', 'a', api_key => '$canary')");
+my $position = -s $node->logfile;
+kill 'KILL', $pid;
+ok($node->wait_for_log(qr/server process \(PID $pid\) was terminated by signal 9/, $position), 'the log tells of a crash');
+ok($node->wait_for_log(qr/Failed process was running: SELECT ai\.openai_embed\('mock-8', 'a', api_key \(hidden\)/, $position),
+	'and what was done, without the key');
+$victim->{run}->finish;
+$node->poll_query_until('postgres', 'SELECT true') or die;
 
 # Told on purpose: by reveal_secret, whose results are not logged, and by the tests' own statements
 # about the canary itself.
