@@ -38,6 +38,7 @@ struct ArrayElements {
   Datum* values;
   bool* nulls;
   int count;
+  int dimensions;
 };
 
 ArrayElements Deconstruct(Datum array, Oid element_type) {
@@ -47,8 +48,10 @@ ArrayElements Deconstruct(Datum array, Oid element_type) {
     bool by_value = false;
     char alignment = '\0';
     get_typlenbyvalalign(element_type, &width, &by_value, &alignment);
-    deconstruct_array(DatumGetArrayTypeP(array), element_type, width, by_value, alignment,
-                      &elements.values, &elements.nulls, &elements.count);
+    ArrayType* detoasted = DatumGetArrayTypeP(array);
+    elements.dimensions = ARR_NDIM(detoasted);
+    deconstruct_array(detoasted, element_type, width, by_value, alignment, &elements.values,
+                      &elements.nulls, &elements.count);
     return elements;
   });
 }
@@ -102,6 +105,12 @@ std::vector<std::optional<std::string_view>> TextArray(Datum array) {
 
 std::vector<std::int32_t> Int4Array(Datum array, const char* argument) {
   const ArrayElements elements = Deconstruct(array, INT4OID);
+  if (elements.dimensions > 1) {
+    throw ai::Error(ErrorCode::kInvalidParameter,
+                    std::string(argument) + " must have one dimension, not " +
+                        std::to_string(elements.dimensions),
+                    {}, "Call the function once for the tokens of each text.");
+  }
   std::vector<std::int32_t> result;
   result.reserve(elements.count);
   for (int i = 0; i < elements.count; ++i) {

@@ -22,7 +22,8 @@ Datum MessageDatum(std::string_view message);
 /// The elements of a text[], as UTF-8; nullopt is SQL's null.
 std::vector<std::optional<std::string_view>> TextArray(Datum array);
 
-/// The elements of an int4[]. Throws ai::Error naming the argument if one is null.
+/// The elements of an int4[] of one dimension. Throws ai::Error naming the argument if it has more,
+/// or if an element is null.
 std::vector<std::int32_t> Int4Array(Datum array, const char* argument);
 
 /// An int4[] of elements.

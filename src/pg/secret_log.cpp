@@ -32,16 +32,19 @@ void Clip(ErrorData* report, char*& text) {
 }
 
 /// What the log says about a statement: its text is the message, its parameters or the text of what
-/// it executes are the detail.
-void HideStatement(ErrorData* report) {
+/// it executes are the detail. Where only the detail has a secret, and the own statement has none,
+/// it is about another process: that it crashed is to be seen, what it was doing only in part.
+void HideStatement(ErrorData* report, bool is_current) {
   constexpr std::string_view kStatement = "statement";
   if (SecretFollows(report->message) != nullptr) {
     Clip(report, report->message);
-  } else {
+  } else if (is_current) {
     report->message = Clipped(report, kStatement.data(), kStatement.size());
+  } else {
+    Clip(report, report->detail);
+    return;
   }
   report->detail = nullptr;
-  report->detail_log = nullptr;
 }
 
 /// The parameters of a statement that failed, which the log gets at the end of the context.
@@ -54,14 +57,15 @@ void HideParameters(ErrorData* report) {
 }
 
 void HideSecrets(ErrorData* report) {
-  const bool carries_secret =
-      SecretInCurrentStatement() != nullptr || SecretFollows(report->message) != nullptr ||
-      SecretFollows(report->detail) != nullptr || SecretFollows(report->detail_log) != nullptr;
+  const bool is_current = SecretInCurrentStatement() != nullptr;
+  const bool carries_secret = is_current || SecretFollows(report->message) != nullptr ||
+                              SecretFollows(report->detail) != nullptr ||
+                              SecretFollows(report->detail_log) != nullptr;
   if (carries_secret) {
     report->hide_stmt = true;
     // An error has words of its own, which the client has to see.
     if (report->elevel <= LOG_SERVER_ONLY) {
-      HideStatement(report);
+      HideStatement(report, is_current);
     }
     report->detail_log = nullptr;
     HideParameters(report);

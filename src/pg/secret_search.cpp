@@ -17,11 +17,40 @@ bool IsOfName(char c) {
   return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
 }
 
-const char* SkipSpaces(const char* at) {
-  while (isspace(static_cast<unsigned char>(*at)) != 0) {
-    ++at;
+bool IsComment(const char* at) {
+  return (at[0] == '-' && at[1] == '-') || (at[0] == '/' && at[1] == '*');
+}
+
+/// Behind the comment that begins here, or at the end of all; those with asterisks may have others
+/// inside.
+const char* SkipComment(const char* at) {
+  if (*at == '-') {
+    return at + strcspn(at, "\r\n");
+  }
+  int depth = 0;
+  while (*at != '\0') {
+    const bool begins = at[0] == '/' && at[1] == '*';
+    const bool ends = at[0] == '*' && at[1] == '/';
+    depth += begins ? 1 : ends ? -1 : 0;
+    at += begins || ends ? 2 : 1;
+    if (depth == 0) {
+      break;
+    }
   }
   return at;
+}
+
+/// Behind white space and comments.
+const char* SkipBlanks(const char* at) {
+  while (true) {
+    if (isspace(static_cast<unsigned char>(*at)) != 0) {
+      ++at;
+    } else if (IsComment(at)) {
+      at = SkipComment(at);
+    } else {
+      return at;
+    }
+  }
 }
 
 /// Behind the text in quotes that begins here; at the end of all if it does not end. Doubled quotes
@@ -68,6 +97,8 @@ const char* EndOfArgument(const char* at) {
     depth -= *at == ')' || *at == ']' ? 1 : 0;
     if (*at == '\'' || *at == '"') {
       at = SkipQuoted(at, (at[-1] == 'e' || at[-1] == 'E') && !IsOfName(at[-2]));
+    } else if (IsComment(at)) {
+      at = SkipComment(at);
     } else {
       at = *at == '$' ? SkipDollarQuoted(at) : at + 1;
     }
@@ -80,19 +111,19 @@ bool IsNamed(const char* at) {
   while (IsOfName(*at)) {
     ++at;
   }
-  at = SkipSpaces(at);
+  at = SkipBlanks(at);
   return Begins(at, "=>") || Begins(at, ":=");
 }
 
 /// The key among the arguments that follow the name of a function, if it is there by its position
 /// and may be written out: in quotes, or as a parameter.
 const char* FindKey(const char* at, int position) {
-  at = SkipSpaces(at);
+  at = SkipBlanks(*at == '"' ? at + 1 : at);  // the name may be in quotes
   if (*at != '(') {
     return nullptr;
   }
   for (int argument = 0;; ++argument) {
-    at = SkipSpaces(at + 1);
+    at = SkipBlanks(at + 1);
     if (IsNamed(at)) {
       return nullptr;
     }
@@ -124,11 +155,13 @@ const char* PreparedText(const char* at) {
 
 struct Function {
   std::string_view name;
-  int position;  // of the key among its arguments, from 0
+  int position;  // of the key, or of headers, among its arguments, from 0
 };
 
-constexpr Function kFunctions[] = {
-    {"openai_embed", 2}, {"cohere_embed", 2}, {"voyageai_embed", 3}, {"openai_list_models", 0}};
+constexpr Function kFunctions[] = {{"openai_embed", 2},        {"openai_embed", 6},
+                                   {"cohere_embed", 2},        {"voyageai_embed", 3},
+                                   {"openai_list_models", 0},  {"openai_list_models", 2},
+                                   {"openai_client_config", 5}};
 
 constexpr std::string_view kWords[] = {"set_secret", "api_key", "extra_headers", "default_headers"};
 constexpr std::string_view kHarmless = "_name";  // behind one of the words
@@ -175,12 +208,18 @@ const char* SecretInCurrentStatement() {
   if (secret != nullptr || statement == nullptr) {
     return secret;
   }
-  const char* at = SkipSpaces(statement);
-  if (!Begins(at, kExecute)) {
-    return nullptr;
+  // Anywhere: behind a comment, EXPLAIN, CREATE TABLE ... AS or another statement.
+  int looked_into = 0;
+  const char* found = statement;
+  while ((found = strcasestr(found, kExecute.data())) != nullptr) {
+    const bool is_word = found == statement || !IsOfName(found[-1]);
+    found = SkipBlanks(found + kExecute.size());
+    const char* text = is_word ? PreparedText(found) : nullptr;
+    if (text != nullptr && (++looked_into > kMostCalls || SecretFollows(text) != nullptr)) {
+      return found;
+    }
   }
-  at += kExecute.size();
-  return SecretFollows(PreparedText(SkipSpaces(at))) == nullptr ? nullptr : at;
+  return nullptr;
 }
 
 }  // namespace ai::pg

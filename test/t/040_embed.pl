@@ -75,9 +75,12 @@ foreach my $provider (sort keys %embed)
 	is(sql("SELECT count(*) FROM ai.$function('mock-8', '{}'::text[]$arguments)"), '0', "$provider: no texts, no rows");
 	like(error_of("SELECT ai.$function('mock-8', ''$arguments)"),
 		qr/an empty text has no embedding\nHINT:  Leave it out, or use NULL/, "$provider: an empty text is refused");
+	like(error_of("SELECT ai.$function(NULL, 'a'$arguments)"), qr/the name of the embedding model is empty/, "$provider: so is no model");
 }
 is_vector(q{SELECT ai.openai_embed('text-embedding-3-small', 'a text', NULL, 256)}, 'a text', 256, 'dimensions are asked for');
 is_vector(q{SELECT ai.openai_embed('mock-8', ARRAY[1, 2, 3])}, '[1,2,3]', 8, 'tokens instead of a text');
+like(error_of(q{SELECT ai.openai_embed('mock-8', ARRAY[[1, 2], [3, 4]])}), qr/input_tokens must have one dimension, not 2/,
+	'the tokens of two texts are not taken for one');
 like(error_of(q{SELECT ai.openai_embed('mock-8', '{}'::int[])}), qr/an empty text has no embedding/, 'no tokens');
 is(sql(q{SELECT ai.openai_embed('mock-8', NULL::int[]) IS NULL}), 't', 'null instead of tokens');
 is_vector(q{SELECT ai.embed(ai.embedding_openai('mock-8', 8), 'a text')}, 'a text', 8, 'by a configuration');
@@ -175,7 +178,7 @@ sub refused
 refused('http://example.com/v1',          qr/example\.com.*ai\.allowed_hosts/s, 'another host is refused, with the setting to change');
 like(error_of(q{SELECT ai.set_secret('PLAIN', 'k'); SELECT ai.voyageai_embed('m', 'a', api_key_name => 'PLAIN', base_url => 'http://api.voyageai.com/v1')}),
 	qr/secret "PLAIN" must not go unencrypted to http:\/\/api\.voyageai\.com/, 'a key does not go unencrypted');
-refused('http://169.254.169.254/v1',      qr/169\.254\.169\.254/, 'a metadata address is refused');
+refused('http://169.254.169.254/v1',      qr/169\.254\.169\.254.*HINT:  Use another address: no setting allows this one/s, 'a metadata address is refused');
 refused('http://[fe80::1]/v1',            qr/host "fe80::1" is at fe80::1, a link-local/, 'so is a link-local one');
 refused('http://[::ffff:169.254.169.254]/v1', qr/a link-local, metadata or otherwise reserved address/, 'also inside of another');
 refused('http://2130706433/v1',           qr/invalid URL: its host or port is malformed/, 'a host that is a number');

@@ -16,6 +16,7 @@ $node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'ai, auto_explain'
 auto_explain.log_min_duration = 0
 auto_explain.log_nested_statements = on
+restart_after_crash = on
 ai.workers = 0
 ai.openai_base_url = '$url/v1'
 ai.cohere_api_key = '$canary-setting'
@@ -160,6 +161,11 @@ my @calls = (
 	"ai.openai_embed('mock-8', \$t\$a', (\$t\$, '$canary', 8)", "ai.openai_embed('mock-8', ARRAY[1, 2], '$canary')",
 	"AI.OPENAI_EMBED(E'mock-8', E'a\\', (', '$canary')", "ai.cohere_embed('mock-8', 'a', '$canary', base_url => '$url/v2')",
 	"ai.voyageai_embed('mock-8', 'a', 'query', '$canary', base_url => '$url/voyage/v1')",
+	"\"ai\".\"openai_embed\"('mock-8', 'a', '$canary')", "ai.\"cohere_embed\" ('mock-8', 'a', '$canary', base_url => '$url/v2')",
+	"ai.openai_embed /* a /* b */ (' */ ('mock-8', 'a', '$canary')", "ai.openai_embed('mock-8', -- it's a\n 'a', '$canary')",
+	"ai.openai_embed('mock-8', /* don't */ 'a' /* 'b, */, '$canary')",
+	"ai.openai_embed('mock-8', 'a', '', NULL, NULL, NULL, '{\"api-key\": \"$canary\"}')",
+	"ai.openai_embed('mock-8', 'a', '', client_config => ai.openai_client_config(NULL, 9, NULL, NULL, NULL, '{\"api-key\": \"$canary\"}'))",
 	"ai.openai_embed('mock-8', 'a', extra_headers => '{\"api-key\": \"$canary\"}', api_key => '')",
 	"ai.openai_embed('mock-8', 'a', '', client_config => ai.openai_client_config(default_headers => '{\"api-key\": \"$canary\"}'))");
 foreach my $call (@calls)
@@ -170,6 +176,10 @@ foreach my $call (@calls)
 	$mock->reset;
 	is(sql("SELECT vector_dims($call)"), '8', 'works: ' . ($call =~ s/\Q$canary\E/.../r));
 }
+$mock->rules({ status => 500 });
+error_of("PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1); $_ EXECUTE p('$canary')")
+	foreach '/* again */', 'EXPLAIN', 'CREATE TABLE made AS', 'SELECT 1 \\;';
+$mock->reset;
 is(sql("SELECT count(*) > 0 FROM ai.openai_list_models('$canary')"), 't', 'a list of models');
 my $script = $node->basedir . '/script.sql';
 foreach my $statement ("SELECT ai.set_secret('X', :k, ARRAY['x y'])", "SELECT ai.openai_embed('mock-8', '', :k)",
@@ -184,7 +194,8 @@ my $background = $node->background_psql('postgres', on_error_stop => 0);
 $background->query(qq{SELECT ai.set_secret('Y', '$canary')});
 is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE query ~ 'canary' AND pid <> pg_backend_pid()}), '0', 'pg_stat_activity does not tell');
 foreach my $statement ("SELECT ai.openai_embed('mock-8', 'a', '$canary')", "SELECT ai.openai_embed('mock-8', '', api_key => '$canary')",
-	"SELECT count(*) FROM ai.openai_list_models('$canary')", "PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1)", "EXECUTE p('$canary')",
+	"SELECT count(*) FROM ai.openai_list_models('$canary')",
+	"SELECT ai.\"openai_embed\"('mock-8', /* it's */ 'a', '$canary')", "PREPARE p AS SELECT ai.openai_embed('mock-8', 'a', \$1)", "EXECUTE p('$canary')",
 	"SELECT ai.openai_embed('mock-8', 'a', extra_headers => '{\"x\": \"$canary\"}')")
 {
 	$background->query($statement);
@@ -193,6 +204,18 @@ foreach my $statement ("SELECT ai.openai_embed('mock-8', 'a', '$canary')", "SELE
 $background->quit;
 sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text);
 	SELECT ai.create_vectorizer('docs', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8))});
+
+# What the postmaster says about a process that crashed.
+my $victim = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $victim->query('SELECT pg_backend_pid()');
+$victim->query("SELECT ai.openai_embed('mock-8', 'a', api_key => '$canary')");
+my $position = -s $node->logfile;
+kill 'KILL', $pid;
+ok($node->wait_for_log(qr/server process \(PID $pid\) was terminated by signal 9/, $position), 'the log tells of a crash');
+ok($node->wait_for_log(qr/Failed process was running: SELECT ai\.openai_embed\('mock-8', 'a', api_key \(hidden\)/, $position),
+	'and what was done, without the key');
+$victim->{run}->finish;
+$node->poll_query_until('postgres', 'SELECT true') or die;
 
 # Told on purpose: by reveal_secret, whose results are not logged, and by the tests' own statements
 # about the canary itself.

@@ -317,7 +317,7 @@ TEST_CASE("a configuration that is none is refused", "[provider]") {
   CHECK_THROWS_MATCHES(TestProvider("local", R"("model":"m")"), ai::Error,
                        IsError(ErrorCode::kNotSupported, "no embedding provider \"local\""));
   CHECK_THROWS_MATCHES(TestProvider("openai", R"("dimensions":3)"), ai::Error,
-                       IsError(ErrorCode::kInvalidText, "model"));
+                       IsError(ErrorCode::kInvalidParameter, "model is empty"));
   CHECK_THROWS_MATCHES(TestProvider("cohere", R"("model":"")"), ai::Error,
                        IsError(ErrorCode::kInvalidParameter, "model is empty"));
   CHECK_THROWS_MATCHES(TestProvider("openai", R"("model":5)"), ai::Error,

@@ -172,9 +172,11 @@ std::optional<Failure> HostList::RefuseHost(const Url& url) const {
 
 std::optional<Failure> HostList::RefuseAddress(const Url& url, const IpAddress& address) const {
   if (IsForbidden(address)) {
-    return Refusal(url, Quoted(url) + " is at " + address.ToText() +
-                            ", a link-local, metadata or otherwise reserved address, which "
-                            "ai.allowed_hosts cannot allow");
+    Failure refusal = Refusal(url, Quoted(url) + " is at " + address.ToText() +
+                                       ", a link-local, metadata or otherwise reserved address, "
+                                       "which ai.allowed_hosts cannot allow");
+    refusal.hint = "Use another address: no setting allows this one.";
+    return refusal;
   }
   if (IsLoopback(address) && !IsLoopbackHost(url) && !ListsName(url)) {
     return Refusal(url, Quoted(url) + " is at the loopback address " + address.ToText() +

@@ -9,7 +9,7 @@
 namespace ai::provider {
 
 std::string ReadModel(const json::Value& config) {
-  const std::string_view model = config.GetString("model");
+  const std::string_view model = config.GetString("model", "");
   if (model.empty()) {
     throw Error(ErrorCode::kInvalidParameter, "the name of the embedding model is empty");
   }

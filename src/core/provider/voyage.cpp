@@ -56,7 +56,7 @@ class Voyage final : public Provider {
  public:
   explicit Voyage(const json::Value& config)
       : Provider({ReadModel(config), ReadDimensions(config),
-                  LimitsOf(Find(config.GetString("model"))), "embeddings", kShape}),
+                  LimitsOf(Find(config.GetString("model", ""))), "embeddings", kShape}),
         input_type_(config.GetString("input_type", "")),
         truncation_(config.GetBool("truncation", true)),
         has_dimensions_(Find(model()).has_dimensions) {}
