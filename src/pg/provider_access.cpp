@@ -182,7 +182,13 @@ provider::Environment ProviderEnvironment() {
 void ApplyLimits(const json::Value& config, http::Request& request) {
   request.timeouts.connect = std::chrono::milliseconds(settings.connect_timeout);
   request.timeouts.total = std::chrono::milliseconds(settings.request_timeout);
-  if (const double seconds = config.GetDouble("timeout_seconds", 0); seconds > 0) {
+  const std::optional<json::Value> timeout = config.Find("timeout_seconds");
+  if (timeout.has_value() && !timeout->IsNull()) {
+    const double seconds = timeout->AsDouble();
+    if (!(seconds > 0)) {
+      throw ai::Error(ErrorCode::kInvalidParameter, "timeout_seconds must be above 0", {},
+                      "Leave it out for the time of ai.request_timeout.");
+    }
     const double limit = settings.request_timeout;
     request.timeouts.total =
         std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds * 1000, limit)));

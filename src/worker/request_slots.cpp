@@ -22,10 +22,11 @@ SlotNote* FreeNote(WorkerSlot& worker) {
   return found == std::end(worker.slot_notes) ? nullptr : found;
 }
 
+/// Without those of a process that is ended because it does not live, however long that takes.
 std::size_t TakenByOthers(DatabaseSlot& database, const WorkerSlot& mine, std::int32_t vectorizer) {
   std::size_t taken = 0;
   for (WorkerSlot& worker : database.workers) {
-    if (&worker != &mine && worker.process.pid != 0) {
+    if (&worker != &mine && worker.process.pid != 0 && !worker.process.life.condemned) {
       const SlotNote* note = NoteOf(worker, vectorizer);
       taken += note != nullptr ? note->count : 0;
     }

@@ -123,11 +123,13 @@ void Worker::LookIfDue(std::uint32_t work_seen) {
 }
 
 /// An error of the pipeline ends the process, unless it is about to end or the extension has just
-/// been dropped.
+/// been dropped, or somebody tried to.
 void Worker::Turn() {
   ShowActivity("working on changes");
   try {
     wait_ = pipeline_.Turn();
+  } catch (const ExtensionAway&) {
+    presence_ = Presence::kBusy;
   } catch (...) {
     if (EndRequested()) {
       return;

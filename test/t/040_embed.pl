@@ -81,6 +81,9 @@ is_vector(q{SELECT ai.openai_embed('text-embedding-3-small', 'a text', NULL, 256
 is_vector(q{SELECT ai.openai_embed('mock-8', ARRAY[1, 2, 3])}, '[1,2,3]', 8, 'tokens instead of a text');
 like(error_of(q{SELECT ai.openai_embed('mock-8', ARRAY[[1, 2], [3, 4]])}), qr/input_tokens must have one dimension, not 2/,
 	'the tokens of two texts are not taken for one');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', NULL, 0)}), qr/dimensions of an embedding must be from 1 to 16000, not 0/, 'no dimensions');
+like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config(timeout_seconds => 0))}),
+	qr/timeout_seconds must be above 0\nHINT:  Leave it out/, 'no time at all');
 like(error_of(q{SELECT ai.openai_embed('mock-8', '{}'::int[])}), qr/an empty text has no embedding/, 'no tokens');
 is(sql(q{SELECT ai.openai_embed('mock-8', NULL::int[]) IS NULL}), 't', 'null instead of tokens');
 is_vector(q{SELECT ai.embed(ai.embedding_openai('mock-8', 8), 'a text')}, 'a text', 8, 'by a configuration');

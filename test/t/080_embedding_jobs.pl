@@ -209,9 +209,9 @@ foreach my $end (qw(COMMIT ROLLBACK))
 	is(ended($_), 'completed', "$end: a job that is stored meanwhile") foreach $more[0], $more[-1];
 	is(status($id), 'processing', "$end: the one that is locked is passed over");
 	my $transactions = q{SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'};
-	my $before = sql($transactions);
-	sleep 2;
-	cmp_ok(sql($transactions) - $before, '<', 100, "$end: and looked for no more than now and then");
+	my ($before, $beats) = map { sql($_) } $transactions, q{SELECT sum(heartbeat_count) FROM ai.vectorizer_worker_process};
+	$engine->poll("SELECT sum(heartbeat_count) > $beats + 3 FROM ai.vectorizer_worker_process") or die;
+	cmp_ok(sql($transactions) - $before, '<', 500, "$end: and looked for no more than now and then");
 	is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND wait_event_type = 'Lock'}), '0', "$end: no worker waits");
 	$user->query_safe($end);
 	$user->quit;

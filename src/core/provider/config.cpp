@@ -17,8 +17,12 @@ std::string ReadModel(const json::Value& config) {
 }
 
 std::size_t ReadDimensions(const json::Value& config) {
-  const std::int64_t dimensions = config.GetInteger("dimensions", 0);
-  if (dimensions < 0 || dimensions > static_cast<std::int64_t>(kMaxDimensions)) {
+  const std::optional<json::Value> value = config.Find("dimensions");
+  if (!value.has_value() || value->IsNull()) {
+    return 0;
+  }
+  const std::int64_t dimensions = value->AsInteger();
+  if (dimensions < 1 || dimensions > static_cast<std::int64_t>(kMaxDimensions)) {
     throw Error(ErrorCode::kInvalidParameter, "dimensions of an embedding must be from 1 to " +
                                                   std::to_string(kMaxDimensions) + ", not " +
                                                   std::to_string(dimensions));
