@@ -39,7 +39,7 @@ void CheckProduct(const Kernels& kernels, std::size_t rows, std::size_t inputs, 
   }
   const std::vector<float> before = RandomFloats(rows * out_stride, 4);
   std::vector<float> out = before;
-  std::vector<float> scratch(inputs * kPanelWidth);
+  std::vector<float> scratch(ProductScratch(inputs));
   kernels.multiply({in.data(), in_stride, rows, inputs, panels.data(), bias.data(), outputs,
                     out.data(), out_stride, scratch.data(), activation, target});
   double worst = 0;
@@ -139,7 +139,7 @@ TEST_CASE("kernels: the activation is right everywhere", "[model]") {
     CAPTURE(kernels->name);
     const std::vector<std::uint16_t> panel(kPanelWidth, ToHalf(1));
     const std::vector<float> bias(kPanelWidth);
-    std::vector<float> scratch(kPanelWidth);
+    std::vector<float> scratch(ProductScratch(1));
     double worst = 0;
     for (int step = -4000; step <= 4000; ++step) {
       const double x = 0.003 * step;

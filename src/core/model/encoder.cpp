@@ -132,7 +132,7 @@ void Encoder::Grow() {
   GrowTo(attention_, rows * 3 * shape_.hidden);
   GrowTo(up_, std::min(rows, kBlockRows) * shape_.intermediate);
   GrowTo(scratch_, std::max(AttentionScratch(longest, shape_.hidden / shape_.heads),
-                            kPanelWidth * std::max(shape_.hidden, shape_.intermediate)));
+                            ProductScratch(std::max(shape_.hidden, shape_.intermediate))));
 }
 
 void Encoder::Embed() {

@@ -18,7 +18,7 @@ enum class Activation : std::uint8_t { kNone, kGelu };
 enum class Target : std::uint8_t { kReplace, kAdd };
 
 /// out = activation(in x weights + bias), or out += that. INVARIANT: `outputs` is a multiple of
-/// kPanelWidth; `scratch` has room for a panel of floats; in and out do not overlap.
+/// kPanelWidth; `scratch` has ProductScratch() floats; in and out do not overlap.
 struct Product {
   const float* in;
   std::size_t in_stride;  // from row to row, in floats
@@ -33,6 +33,11 @@ struct Product {
   Activation activation = Activation::kNone;
   Target target = Target::kReplace;
 };
+
+/// The panels of a tile, widened to floats; no variant has tiles of more than two.
+constexpr std::size_t ProductScratch(std::size_t inputs) {
+  return 2 * kPanelWidth * inputs;
+}
 
 /// One head of self-attention over one text: queries are replaced by what they attend to.
 /// INVARIANT: `width` is a multiple of kPanelWidth; `scratch` has AttentionScratch() floats.

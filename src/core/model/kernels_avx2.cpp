@@ -24,8 +24,9 @@ namespace {
 constexpr std::size_t kLanes = 8;
 /// 6 x 2 sums, 2 weights and an input fill 15 of the 16 registers.
 constexpr std::size_t kTileRows = 6;
-/// The processor widens while it loads.
-constexpr bool kWidenPanels = false;
+constexpr std::size_t kTilePanels = 1;
+/// Never: the processor widens while it loads.
+constexpr std::size_t kWidenRows = ~std::size_t{0};
 
 #include "core/model/kernel_vectors.inc"
 

@@ -23,11 +23,13 @@ namespace ai::model {
 namespace {
 
 constexpr std::size_t kLanes = 16;
-/// A panel is one register, so 12 sums are enough for two units of four cycles each; the inputs are
-/// spread while they are loaded.
+/// 24 sums, and each input that is loaded and spread serves two of them: with one panel, which is
+/// one register, loading would take as long as computing.
 constexpr std::size_t kTileRows = 12;
-/// The processor widens while it loads.
-constexpr bool kWidenPanels = false;
+constexpr std::size_t kTilePanels = 2;
+/// Some processors widen with the units that multiply, so that is worth doing once for several
+/// tiles.
+constexpr std::size_t kWidenRows = 3 * kTileRows;
 
 #include "core/model/kernel_vectors.inc"
 

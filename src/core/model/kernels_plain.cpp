@@ -14,8 +14,9 @@ constexpr std::size_t kTileRows = 6;
 #else
 constexpr std::size_t kTileRows = 3;
 #endif
-/// Taking 16-bit floats apart by hand is slow: a panel is widened once for all rows.
-constexpr bool kWidenPanels = true;
+constexpr std::size_t kTilePanels = 1;
+/// Always: taking 16-bit floats apart by hand is slow.
+constexpr std::size_t kWidenRows = 1;
 
 #include "core/model/kernel_vectors.inc"
 
