@@ -195,7 +195,7 @@ double MultiplyShare(const Kernels& kernels, std::size_t rows, std::size_t input
   const std::vector<float> bias(outputs, 0.5F);
   const std::vector<std::uint16_t> panels(inputs * outputs, 0x3000);
   std::vector<float> out(rows * outputs);
-  std::vector<float> scratch(ai::model::ProductScratch(inputs));
+  std::vector<float> scratch(ai::model::ProductScratch(rows, inputs));
   const double peak = Peak();
   const double seconds = BestSeconds(31, [&] {
     kernels.multiply({in.data(), inputs, rows, inputs, panels.data(), bias.data(), outputs,

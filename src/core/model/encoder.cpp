@@ -12,10 +12,6 @@ namespace {
 
 /// Of a group, unless a single text is longer. More makes nothing faster.
 constexpr std::size_t kGroupRows = 256;
-/// Of a block: small enough for its intermediate values to stay in the cache.
-constexpr std::size_t kBlockRows = 72;
-/// The rows of tiles in all variants divide this.
-constexpr std::size_t kRowStep = 12;
 constexpr double kStepMilliseconds = 15;
 
 void GrowTo(std::vector<float>& buffer, std::size_t size) {
@@ -130,9 +126,10 @@ void Encoder::Grow() {
   }
   GrowTo(hidden_, rows * shape_.hidden);
   GrowTo(attention_, rows * 3 * shape_.hidden);
-  GrowTo(up_, std::min(rows, kBlockRows) * shape_.intermediate);
+  GrowTo(up_, std::min(rows, kernels_.block_rows) * shape_.intermediate);
   GrowTo(scratch_, std::max(AttentionScratch(longest, shape_.hidden / shape_.heads),
-                            ProductScratch(std::max(shape_.hidden, shape_.intermediate))));
+                            ProductScratch(std::min(rows, kernels_.block_rows),
+                                           std::max(shape_.hidden, shape_.intermediate))));
 }
 
 void Encoder::Embed() {
@@ -150,9 +147,9 @@ void Encoder::Embed() {
 
 /// The rows of the next block: all blocks of a group about equal.
 std::size_t Encoder::NextBlock() const {
-  const std::size_t blocks = (ids_.size() + kBlockRows - 1) / kBlockRows;
+  const std::size_t blocks = (ids_.size() + kernels_.block_rows - 1) / kernels_.block_rows;
   const std::size_t rows = (ids_.size() + blocks - 1) / blocks;
-  const std::size_t even = (rows + kRowStep - 1) / kRowStep * kRowStep;
+  const std::size_t even = (rows + kernels_.row_step - 1) / kernels_.row_step * kernels_.row_step;
   return std::min(even, ids_.size() - at_);
 }
 

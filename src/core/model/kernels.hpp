@@ -34,9 +34,11 @@ struct Product {
   Target target = Target::kReplace;
 };
 
-/// The panels of a tile, widened to floats; no variant has tiles of more than two.
-constexpr std::size_t ProductScratch(std::size_t inputs) {
-  return 2 * kPanelWidth * inputs;
+/// Room for sums, for the rows in two parts, and for two panels widened or in two parts: what the
+/// neediest of the variants has.
+constexpr std::size_t ProductScratch(std::size_t rows, std::size_t inputs) {
+  constexpr std::size_t kSums = 1024 + 16;  // aligned
+  return kSums + (rows + kPanelWidth - 1 + 2 * kPanelWidth) * inputs;
 }
 
 /// One head of self-attention over one text: queries are replaced by what they attend to.
@@ -64,6 +66,8 @@ struct Normalization {
 struct Kernels {
   std::string_view name;
   double operations_per_millisecond;  // a careful guess, to cut work into slices
+  std::size_t block_rows;  // that products are best made of, so that all stays in the cache
+  std::size_t row_step;    // a divisor of these: blocks of other sizes waste time
   void (*multiply)(const Product& product);
   void (*attend)(const Attention& attention);
   void (*normalize)(const Normalization& normalization);
@@ -84,6 +88,9 @@ extern const Kernels kPlainKernels;
 #if defined(__x86_64__)
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
+extern const Kernels kAmxKernels;
+/// The product of kAmxKernels, which are those for AVX-512 else.
+void MultiplyByTiles(const Product& product);
 #endif
 
 }  // namespace ai::model

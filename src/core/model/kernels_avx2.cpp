@@ -44,7 +44,7 @@ Floats LoadHalves(const std::uint16_t* from) {
 
 }  // namespace
 
-const Kernels kAvx2Kernels = {"avx2", 4e7, Multiply, Attend, Normalize, AddHalves};
+const Kernels kAvx2Kernels = {"avx2", 4e7, 72, 12, Multiply, Attend, Normalize, AddHalves};
 
 }  // namespace ai::model
 

@@ -48,7 +48,8 @@ Floats LoadHalves(const std::uint16_t* from) {
 
 }  // namespace
 
-const Kernels kAvx512Kernels = {"avx512", 4e7, Multiply, Attend, Normalize, AddHalves};
+const Kernels kAvx512Kernels = {"avx512", 4e7, 72, 12, Multiply, Attend, Normalize, AddHalves};
+const Kernels kAmxKernels = {"amx", 1e8, 128, 16, MultiplyByTiles, Attend, Normalize, AddHalves};
 
 }  // namespace ai::model
 

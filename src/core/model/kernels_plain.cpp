@@ -41,6 +41,6 @@ Floats LoadHalves(const std::uint16_t* from) {
 
 }  // namespace
 
-const Kernels kPlainKernels = {"plain", 5e6, Multiply, Attend, Normalize, AddHalves};
+const Kernels kPlainKernels = {"plain", 5e6, 72, 12, Multiply, Attend, Normalize, AddHalves};
 
 }  // namespace ai::model
