@@ -1,6 +1,6 @@
 // How fast the embedded model is on one thread, next to what the processor can do at all: its
-// floating point peak, measured in the same run before every measurement. Needs the real model
-// (make model).
+// floating point peak by vectors, measured in the same run before every measurement. Needs the real
+// model (make model).
 //
 // The figures to reach were measured where the peak was 100 GFLOP/s; here they are scaled by the
 // peak of this machine.
@@ -172,21 +172,25 @@ class Texts {
 };
 
 /// Texts per second next to the reference's where the peak is what it is here. Both are measured in
-/// turn, for as long each; as everywhere, the best of both counts, and the median is told.
+/// turn, for as long each, so that what else the machine does slows both; the median of the ratios
+/// counts.
 void CompareTexts(Goals& goals, Encoder& encoder, std::size_t tokens, std::size_t count,
                   double reference) {
   Texts texts(encoder, tokens, count);
   texts.Encode();
   std::vector<double> rates;
-  double peak = 0;
+  std::vector<double> ratios;
   for (std::size_t run = 0; run < kComparisons; ++run) {
-    peak = std::max(peak, Peak(kLongRounds));
+    const double peak = Peak(kLongRounds);
     rates.push_back(static_cast<double>(count) / Seconds([&] { texts.Encode(); }));
+    ratios.push_back(rates.back() / (reference * peak / kReferencePeak));
   }
   std::sort(rates.begin(), rates.end());
+  std::sort(ratios.begin(), ratios.end());
   const std::string name = "texts of " + std::to_string(tokens) + " tokens";
-  goals.AtLeast(name, rates.back(), "per second", reference * peak / kReferencePeak);
+  goals.AtLeast(name + ", to the reference, median", ratios[ratios.size() / 2], "times", 1);
   goals.AtLeast(name + ", median", rates[rates.size() / 2], "per second", 0);
+  goals.AtLeast(name + ", best", rates.back(), "per second", 0);
 }
 
 double MultiplyShare(const Kernels& kernels, std::size_t rows, std::size_t inputs,
@@ -255,7 +259,7 @@ int main() {
   Goals goals;
   const Kernels& kernels = ai::model::BestKernels();
   const double peak = Peak();
-  std::printf("kernels \"%.*s\", floating point peak %.1f GFLOP/s\n",
+  std::printf("kernels \"%.*s\", floating point peak of vectors %.1f GFLOP/s\n",
               static_cast<int>(kernels.name.size()), kernels.name.data(), peak);
   std::shared_ptr<const Model> model;
   goals.AtMost("opening", BestSeconds(kRuns, [&] { model = Model::Open(path); }) * 1e3, "ms", 5);
