@@ -124,8 +124,8 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
     'statement by which a worker reads the texts of rows it has taken';
 
--- For a table as destination: $1 places, of which each is joined to the rows of the target. Chunks are
--- only added to rows that the source still has.
+-- For a table as destination: $1 places, of which each is joined to the rows of the target. Whether the
+-- source still has the rows is looked at last (alive), so that it is locked for a moment only.
 CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -159,10 +159,9 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
             'SELECT %s, c.seq, c.chunk, c.embedding, c.hash '
             'FROM (SELECT unnest($1) AS place, unnest($2) AS seq, unnest($3) AS chunk, '
             'unnest($4) AS embedding, unnest($5) AS hash) c, '
-            'LATERAL (SELECT * FROM %s k WHERE k.ctid = c.place OFFSET 0) k, '
-            'LATERAL (SELECT FROM %s s WHERE %s OFFSET 0) s', target,
-            ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work,
-            ai._from_source(v.source), source_matches) AS insert_chunks) i
+            'LATERAL (SELECT * FROM %s k WHERE k.ctid = c.place OFFSET 0) k', target,
+            ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work)
+            AS insert_chunks) i
     $$;
 COMMENT ON FUNCTION ai._statements_table(ai.vectorizer) IS
     'statements by which a worker writes to a target table';
@@ -327,7 +326,7 @@ COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
         OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
-        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8)
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
@@ -335,7 +334,8 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
         w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
-        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
+        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id),
+        s.relowner
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w

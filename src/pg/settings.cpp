@@ -154,6 +154,9 @@ constexpr IntSetting kIntSettings[] = {
      "A row with a longer one is given up. While a row is worked on, a worker needs up to four "
      "times "
      "as much memory."},
+    {"ai.store_timeout", &settings.store_timeout, 10'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How long a worker may take to read or store rows of one vectorizer, triggers included.",
+     "What takes longer is cancelled; its rows are charged an attempt, and the vectorizer rests."},
     {"ai.poll_interval", &settings.poll_interval, 5'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How often a worker that nobody wakes looks for changes.",
      "A commit wakes the workers, so this is for what comes by another way."},

@@ -36,6 +36,7 @@ struct Settings {
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds
   int max_text_size;       // kilobytes
+  int store_timeout;       // milliseconds
   int job_lock_timeout;    // milliseconds
   int worker_timeout;      // milliseconds
   int restart_limit;       // crashes

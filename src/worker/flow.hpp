@@ -14,12 +14,14 @@
 #include "core/clock.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/settings_transport.hpp"
 #include "worker/governor.hpp"
 #include "worker/job_source.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/process.hpp"
 #include "worker/request_slots.hpp"
 
 namespace ai::worker {
@@ -47,6 +49,8 @@ class Flow {
   void Send();
   /// At the end of a turn: other workers may have what this one does not need.
   void FreeSlots();
+  /// Adds what was counted to the tables, if it is time.
+  void CountUsage();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -84,6 +88,11 @@ class Flow {
   static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
+  bool IsDue(const Lane& lane, SteadyTime now) const;
+  bool MayServe(const Lane& lane) const;
+  bool HasRowsOfOthers(Oid owner) const;
+  bool HasWorkOfSlowOwners() const;
+  bool HoldsTooMuch(Oid owner) const;
   bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
   void EndLost(Lane& lane);
   void TakeInto(Lane& lane);
@@ -136,14 +145,24 @@ class Flow {
   std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
-  void StoreLane(Lane& lane);
+  void StoreLane(Lane& lane, SteadyTime until);
+  bool MayStore(const Lane& lane) const;
   void StoreSome(Lane& lane, std::span<const RowPtr> rows, Storing& storing);
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                     Storing& storing);
+  void OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
+                        const pg::OwnerCancelled& error);
+  bool StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing);
+  void StoreLater(Lane& lane, std::span<const RowPtr> rows);
+  void KeepLocked(Lane& lane, std::span<const RowPtr> rows);
+  void TryLockedAgain(Lane& lane);
+  std::chrono::milliseconds LockPause(Lane& lane);
   void Judge(Lane& lane, Storing storing);
   void RestForTable(Lane& lane);
   void ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void Count(const Failure& failure);
+  void CountUsage(Lane& lane);
+  void CountAllUsage();
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
   static bool IsRenamed(Lane& lane, const pg::Error& error);
@@ -197,8 +216,16 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     return true;
   } catch (const LostPlaces&) {
     Drop(lane);
+  } catch (const TableLocked&) {
+    lane.rests_until = clock_.Now() + LockPause(lane);
+  } catch (const pg::OwnerCancelled& error) {
+    const bool is_shared = error.reason() == pg::OwnerCancelled::Reason::kShare;
+    Drop(lane);
+    if (!is_shared) {
+      Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    }
   } catch (const pg::Error& error) {
-    if (pg::EndsProcess(error)) {
+    if (EndsProcess(error)) {
       throw;
     }
     const bool renamed = IsRenamed(lane, error);

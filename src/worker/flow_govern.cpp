@@ -80,7 +80,7 @@ bool Flow::MayTake(Lane& lane) {
   try {
     LookUpRoute(lane);
   } catch (const pg::Error& error) {
-    if (pg::EndsProcess(error)) {
+    if (EndsProcess(error)) {
       throw;
     }
   } catch (const ai::Error& error) {

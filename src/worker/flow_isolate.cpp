@@ -51,6 +51,9 @@ bool Flow::IsHeldUp(const Lane& lane) const {
   if (!lane.ready.empty()) {
     return lane.store_after > clock_.Now();
   }
+  if (!lane.locked.empty()) {
+    return true;
+  }
   if (!lane.unsent.empty()) {
     return lane.route && IsShut(*lane.route->gate);
   }

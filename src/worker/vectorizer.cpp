@@ -59,8 +59,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   FollowOwner(spi, arguments);
   const pg::Rows rows = spi.Execute(
       "SELECT v.name, v.config::text, ai._vectorizer_statements(v)::text, v.queue::oid, "
-      "v.work::oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config) FROM "
-      "ai.vectorizer v WHERE v.id = $1",
+      "v.work::oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config), "
+      "v.source::oid, v.target::oid FROM ai.vectorizer v WHERE v.id = $1",
       arguments);
   if (rows.count() == 0) {
     throw ai::Error(ErrorCode::kUndefinedObject, "the vectorizer was dropped");
@@ -71,6 +71,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   work = DatumGetObjectId(*rows.At(0, 4));
   owner = DatumGetObjectId(*rows.At(0, 5));
   max_attempts_ = DatumGetInt32(*rows.At(0, 6));
+  source = DatumGetObjectId(*rows.At(0, 7));
+  target = DatumGetObjectId(rows.At(0, 8).value_or(ObjectIdGetDatum(InvalidOid)));
 
   OpenModel();
   splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
@@ -107,6 +109,27 @@ bool Vectorizer::IsOutdated() {
   }
   transaction.Commit();
   return now && *now != statement_texts_;
+}
+
+namespace {
+
+bool TryLock(Oid table, LOCKMODE mode) {
+  return !OidIsValid(table) ||
+         pg::Call([&] { return ConditionalLockRelationOid(table, mode); });
+}
+
+}  // namespace
+
+void Vectorizer::LockForReading() const {
+  if (!TryLock(source, AccessShareLock) || !TryLock(target, AccessShareLock)) {
+    throw TableLocked();
+  }
+}
+
+void Vectorizer::LockForStoring() const {
+  if (!TryLock(column() ? source : target, RowExclusiveLock)) {
+    throw TableLocked();
+  }
 }
 
 void Vectorizer::ReadProcessing() {

@@ -12,6 +12,7 @@
 #include "worker/extension.hpp"
 #include "worker/health.hpp"
 #include "worker/life.hpp"
+#include "worker/owner_share.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
@@ -269,6 +270,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
+    ShareWithOtherOwners(slot, MyNumber());
     registration = RegisterWhenFree();
   } catch (...) {
     if (!EndRequested()) {
