@@ -217,22 +217,30 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
     return;
   } else if (pg::MeetsLock(error)) {
     KeepLocked(lane, rows);
+  } else if (const Failure failure = FailureOf(FailureClass::kTransient, error.what());
+             pg::IsAboutRow(error)) {
+    ChargeUnwritten(lane, rows, failure);
   } else {
-    storing.unclear.push_back({rows.front(), FailureOf(FailureClass::kTransient, error.what())});
+    storing.unclear.push_back({rows.front(), failure});
   }
 }
 
 /// A row that the source has no more may be what a foreign key of the target minds: its chunks are
-/// removed. False if it is there.
+/// removed. False if it is there, and to blame itself, or its table.
 bool Flow::StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing) {
   bool gone = false;
-  const bool known = Guarded(lane, "writing", [&] { gone = lane.vectorizer->IsGone(lane, row); });
-  if (known && gone && !row->chunks.empty()) {
-    row->chunks.clear();
-    StoreSome(lane, {&row, 1}, storing);
+  if (!Guarded(lane, "writing", [&] { gone = lane.vectorizer->IsGone(lane, row); })) {
+    if (!row->over) {
+      StoreLater(lane, {&row, 1});  // somebody has locked the source
+    }
     return true;
   }
-  return !known;
+  if (!gone || row->chunks.empty()) {
+    return false;
+  }
+  row->chunks.clear();
+  StoreSome(lane, {&row, 1}, storing);
+  return true;
 }
 
 /// Where others can be stored, a row that could not even alone is to blame itself, now and when it

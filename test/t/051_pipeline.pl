@@ -65,6 +65,7 @@ sends('plain', q{BEGIN; INSERT INTO plain VALUES (9, 'a'); ROLLBACK}, 0, 'rolled
 
 # -- counters
 
+$engine->counted or die;
 is( sql(q{SELECT rows > 1000, sent_chunks, requests > 0, input_tokens > 0 FROM ai.usage u
 	JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'plain' AND model = 'mock-8' AND day = current_date}),
 	't|622|t|t', 'usage counts what was sent');
@@ -78,6 +79,7 @@ sends('chunked', q{UPDATE chunked SET body = replace(body, 'word0050', 'other050
 sends('chunked', q{UPDATE chunked SET body = 'first000 ' || body}, 1, 'chunks that moved are known');
 sends('chunked', q{UPDATE chunked SET body = substr(body, 1, 90)}, 0, 'fewer chunks');
 sends('chunked', q{UPDATE chunked SET body = ''}, 0, 'no chunks');
+$engine->counted or die;
 cmp_ok(sql(q{SELECT sum(reused_chunks) FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'chunked'}),
 	'>=', 99 + 100 + 10, 'reused chunks are counted');
 sends('chunked', q{UPDATE chunked SET body = 'aaaa bbbbbbbb'; INSERT INTO chunked VALUES (2, 'aaaa cccccccc')}, 4, 'texts of other rows');
