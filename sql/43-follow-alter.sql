@@ -176,8 +176,8 @@ COMMENT ON FUNCTION ai._vectorizer_follow_owner(ai.vectorizer) IS
     'what follows from a new owner of a source';
 
 -- Triggers name the queue; and what turns them off and on again forgets ALWAYS. What was changed
--- meanwhile nobody knows, so all rows are queued then. A session that restores a dump makes triggers
--- and turns them on in two steps, and has the queue in the dump.
+-- meanwhile nobody knows, so all rows are queued then. A restore makes triggers and turns them on in
+-- two steps, and has the queue in the dump.
 CREATE FUNCTION ai._vectorizer_follow_triggers(v ai.vectorizer) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
@@ -192,14 +192,14 @@ BEGIN
                    WHERE x.tgrelid = v.source AND x.tgname = v.trigger_name) THEN
         PERFORM ai._vectorizer_create_source_trigger(v);
     END IF;
-    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled IN ('O', 'D') LOOP
+    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled <> 'A' LOOP
         is_off := is_off OR t.enabled = 'D';
         CONTINUE WHEN t.enabled = 'D';
         was_off := true;
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', ai._qualified_name(t.relation),
                        t.trigger_name);
     END LOOP;
-    IF was_off AND current_setting('check_function_bodies')::boolean THEN
+    IF was_off AND NOT v.restoring THEN
         RAISE NOTICE 'all rows of % are queued for vectorizer "%"', ai._qualified_name(v.source),
             v.name
             USING DETAIL = 'Its triggers were turned off, and changes may have been missed.';
@@ -215,6 +215,39 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_triggers(ai.vectorizer) IS
     'what follows from renaming a queue or its schema, and from turning triggers off and on';
+
+-- What turned triggers off on purpose (D) is in the dump as well. What has just been made is on, but
+-- not always (O).
+CREATE FUNCTION ai._vectorizer_is_whole(v ai.vectorizer) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT ai._vectorizer_has_queue(v)
+        AND (SELECT count(*) >= 4 FROM ai._vectorizer_triggers(v) t WHERE t.relation = v.source)
+        AND NOT EXISTS (SELECT FROM ai._vectorizer_triggers(v, true) t
+                        WHERE t.enabled NOT IN ('A', 'D'))
+        AND NOT EXISTS (SELECT l FROM ai._vectorizer_leaves(v) l
+                        EXCEPT SELECT m FROM ai._vectorizer_marked(v) m)
+    $$;
+COMMENT ON FUNCTION ai._vectorizer_is_whole(ai.vectorizer) IS
+    'whether a vectorizer has its queue, its triggers, and marks on all partitions';
+
+-- Of several sessions that restore triggers, the last one sees those of all others.
+CREATE FUNCTION ai._vectorizer_follow_restore(v ai.vectorizer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    PERFORM FROM ai.vectorizer x WHERE x.id = v.id FOR NO KEY UPDATE;
+    UPDATE ai.vectorizer x SET restoring = false
+    WHERE x.id = v.id AND x.restoring AND ai._vectorizer_is_whole(x);
+    IF FOUND THEN
+        PERFORM ai._vectorizer_notify();
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_follow_restore(ai.vectorizer) IS
+    'ends the restore of a vectorizer, if all of it is there';
 
 -- What follows is DDL itself, and comes here again. Unlogged, so that no publication minds it.
 CREATE UNLOGGED TABLE ai._vectorizer_followed (vectorizer_id int4 NOT NULL);
@@ -240,6 +273,9 @@ BEGIN
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);
+    END IF;
+    IF v.restoring THEN
+        PERFORM ai._vectorizer_follow_restore(v);
     END IF;
     DELETE FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id;
 END

@@ -66,6 +66,7 @@ struct DatabaseSlot {
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   ProcessSlot coordinator;
   ProcessSlot indexer;
+  ProcessSlot reconciler;
   WorkerSlot workers[kMaxWorkers];
 };
 
