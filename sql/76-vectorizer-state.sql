@@ -20,7 +20,7 @@ BEGIN
     ELSIF v.disabled THEN
         state := 'disabled';
         reason := ai._vectorizer_disabled_reason(v);
-    ELSIF v.restoring THEN
+    ELSIF v.restoring AND NOT ai._vectorizer_is_whole(v) THEN
         state := 'waiting';
         reason := format('for the rest of its restore, which makes its triggers; if there is nothing '
                          'more to restore, run ai.enable_vectorizer_schedule(%L)', v.name);
