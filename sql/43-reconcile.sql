@@ -13,8 +13,9 @@ CREATE TABLE ai._vectorizer_missed (
 COMMENT ON TABLE ai._vectorizer_missed IS
     'vectorizers that changes were missed of: all their rows are to be queued';
 
--- One query for all, which reads pg_trigger once. Triggers that somebody has turned off (D) are left
--- alone: all rows are queued when they are turned on.
+-- One query for all, which reads pg_trigger once and joins by hashes: functions that have a search_path are
+-- not inlined, and cost more than all the rest. Triggers that somebody has turned off (D) are left alone:
+-- all rows are queued when they are turned on.
 CREATE FUNCTION ai._vectorizers_out_of_step() RETURNS SETOF int4
     LANGUAGE sql STABLE ROWS 10
     SET search_path = pg_catalog, pg_temp
@@ -25,16 +26,18 @@ CREATE FUNCTION ai._vectorizers_out_of_step() RETURNS SETOF int4
                            'ai._vectorizer_flush()'::regprocedure,
                            'ai._vectorizer_truncate()'::regprocedure)
     ), subject AS MATERIALIZED (
-        SELECT v.id, v.source, v.disabled, s.relkind, ai._id_argument(v.id) AS id_argument,
+        SELECT v.id, v.source, v.disabled, s.relkind, v.id::text::bytea || zero AS id_argument,
             convert_to(n.nspname, getdatabaseencoding()) || zero
             || convert_to(q.relname, getdatabaseencoding()) || zero AS enqueue_arguments,
-            s.oid IS NULL OR NOT ai._vectorizer_has_queue(v) AS is_over,
-            v.target IS NOT NULL AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.target)
-            OR v.view IS NOT NULL AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
-                AS is_less
+            s.oid IS NULL OR q.oid IS NULL OR w.oid IS NULL OR f.oid IS NULL AS is_over,
+            v.target IS NOT NULL AND t.oid IS NULL OR v.view IS NOT NULL AND i.oid IS NULL AS is_less
         FROM ai.vectorizer v
         LEFT JOIN pg_class s ON s.oid = v.source
         LEFT JOIN pg_class q ON q.oid = v.queue
+        LEFT JOIN pg_class w ON w.oid = v.work
+        LEFT JOIN pg_class f ON f.oid = v.failed
+        LEFT JOIN pg_class t ON t.oid = v.target
+        LEFT JOIN pg_class i ON i.oid = v.view
         LEFT JOIN pg_namespace n ON n.oid = q.relnamespace
         CROSS JOIN decode('00', 'hex') zero
         WHERE NOT v.restoring
@@ -212,10 +215,10 @@ CREATE FUNCTION ai._vectorizer_is_unlogged(v ai.vectorizer) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT EXISTS (
-        SELECT FROM pg_class c WHERE c.relpersistence = 'u'
-          AND (c.oid IN (v.source, v.target)
-               OR c.oid IN (SELECT l FROM ai._vectorizer_leaves(v) l)))
+    SELECT EXISTS (SELECT FROM pg_class c
+                   WHERE c.oid IN (v.source, v.target) AND c.relpersistence = 'u')
+        OR EXISTS (SELECT FROM ai._vectorizer_leaves(v) l JOIN pg_class c ON c.oid = l
+                   WHERE c.relpersistence = 'u')
     $$;
 COMMENT ON FUNCTION ai._vectorizer_is_unlogged(ai.vectorizer) IS
     'whether the source of a vectorizer, a partition of it or the target does not survive a crash';
@@ -224,9 +227,15 @@ CREATE FUNCTION ai._vectorizers_unlogged() RETURNS SETOF int4
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT v.id FROM ai.vectorizer v
-    WHERE EXISTS (SELECT FROM pg_class c WHERE c.relpersistence = 'u' AND c.relkind = 'r')
-      AND ai._vectorizer_is_unlogged(v)
+    WITH RECURSIVE above AS (
+        SELECT c.oid FROM pg_class c WHERE c.relpersistence = 'u' AND c.relkind = 'r'
+        UNION
+        SELECT i.inhparent FROM above a JOIN pg_inherits i ON i.inhrelid = a.oid
+        JOIN pg_class p ON p.oid = i.inhparent AND p.relkind = 'p'
+    )
+    SELECT v.id FROM ai.vectorizer v WHERE v.source::oid IN (SELECT a.oid FROM above a)
+    UNION
+    SELECT v.id FROM ai.vectorizer v WHERE v.target::oid IN (SELECT a.oid FROM above a)
     $$;
 COMMENT ON FUNCTION ai._vectorizers_unlogged() IS
     'vectorizers that a crash of the server may have taken rows or embeddings of';

@@ -7,7 +7,8 @@ CREATE FUNCTION ai._strays(OUT kind text, OUT relation regclass, OUT name text, 
     SET search_path = pg_catalog, pg_temp
     AS $$
     WITH subject AS MATERIALIZED (
-        SELECT v.id, v.name, v.source, v.trigger_name, s.relkind, ai._id_argument(v.id) AS id_argument,
+        SELECT v.id, v.name, v.source::oid, v.trigger_name, s.relkind,
+            v.id::text::bytea || zero AS id_argument,
             convert_to(n.nspname, getdatabaseencoding()) || zero
             || convert_to(q.relname, getdatabaseencoding()) || zero AS enqueue_arguments
         FROM ai.vectorizer v
@@ -35,8 +36,10 @@ CREATE FUNCTION ai._strays(OUT kind text, OUT relation regclass, OUT name text, 
     UNION ALL
     SELECT 'table', c.oid::regclass, NULL, format('table %s', ai._qualified_name(c.oid))
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'ai._vectorizer_queue'::regclass AND c.oid NOT IN (
-        SELECT unnest(ARRAY[v.queue, v.work, v.failed]) FROM ai.vectorizer v)
+    WHERE i.inhparent = 'ai._vectorizer_queue'::regclass AND NOT EXISTS (
+        SELECT FROM (SELECT v.queue::oid AS used FROM ai.vectorizer v
+                     UNION ALL SELECT v.work FROM ai.vectorizer v
+                     UNION ALL SELECT v.failed FROM ai.vectorizer v) u WHERE u.used = c.oid)
     UNION ALL
     SELECT 'vectorizer', NULL, s.name, format('vectorizer "%s"', s.name)
     FROM subject s WHERE s.relkind IS NULL

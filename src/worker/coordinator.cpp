@@ -125,6 +125,7 @@ bool Coordinator::Turn() {
   ShowActivity("looking after workers");
   const Extension extension = LookAtExtension();
   if (extension.presence == Presence::kBusy) {
+    reconciling_.GiveWay();
     next_turn_ = now_ + kBusyInterval;
     return true;
   }

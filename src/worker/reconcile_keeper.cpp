@@ -58,9 +58,12 @@ SteadyTime ReconcileKeeper::Turn(SteadyTime now) {
 /// vectorizers wait for one whose owner has written something that does not end.
 void ReconcileKeeper::EndIfInTheWay(SteadyTime now) {
   const pid_t pid = slot_.reconciler.pid;
-  if (pid == 0 || ended_ || (now < started_ + MostTime() && !HoldsUpOthers(pid))) {
-    return;
+  if (pid != 0 && !ended_ && (now >= started_ + MostTime() || HoldsUpOthers(pid))) {
+    GiveWay();
   }
+}
+
+void ReconcileKeeper::GiveWay() {
   ended_ = true;
   const SharedLock lock;
   End(slot_.reconciler);

@@ -1,9 +1,10 @@
-// The part of a coordinator that finds what vectorizers have missed: tables, triggers and partitions
-// that were changed while event triggers were off, unlogged tables that a crash has emptied, things
-// that belong to no vectorizer. A process of its own (reconciler.cpp) puts right what can be.
+// The part of a coordinator that finds what vectorizers have missed: tables, triggers and
+// partitions that were changed while event triggers were off, unlogged tables that a crash has
+// emptied, things that belong to no vectorizer. A process of its own (reconciler.cpp) puts right
+// what can be.
 //
-// Vectorizers come one by one. One that fails, takes too long or is in somebody's way comes later and
-// later, and the others before it.
+// Vectorizers come one by one. One that fails, takes too long or is in somebody's way comes later
+// and later, and the others before it.
 #pragma once
 
 #include <deque>
@@ -23,6 +24,9 @@ class ReconcileKeeper final {
   /// Looks after the process that is under way, or for something to do. Returns when it wants to be
   /// called again.
   SteadyTime Turn(SteadyTime now);
+
+  /// Ends the process that is under way: somebody wants to drop the extension, which it holds.
+  void GiveWay();
 
  private:
   struct Trouble {

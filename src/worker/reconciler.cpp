@@ -1,6 +1,6 @@
-// The process that brings one vectorizer in step with its tables, and ends. What it runs reads users'
-// tables and may take long, so a coordinator does not do it itself, and ends this process when
-// somebody waits for it.
+// The process that brings one vectorizer in step with its tables, and ends. What it runs reads
+// users' tables and may take long, so a coordinator does not do it itself, and ends this process
+// when somebody waits for it.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
@@ -56,7 +56,8 @@ void QueueLost(std::int32_t vectorizer) {
       return;
     }
     LogStep(rows.TextAt(0, 0).value(),
-            "it has an unlogged table, which a crash of the server empties; keys queued for that: " +
+            "it has an unlogged table, which a crash of the server empties; keys queued for "
+            "that: " +
                 std::to_string(DatumGetInt64(*rows.At(0, 1))));
   });
 }

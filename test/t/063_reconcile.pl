@@ -123,29 +123,37 @@ logged(qr/vectorizer "fleeting" was out of step with its tables: it has an unlog
 
 # -- what its owner wrote does not end, and ignores who cancels it: nobody waits for it for long
 
-sql(q{CREATE ROLE mallory; CREATE SCHEMA m AUTHORIZATION mallory; SET ROLE mallory;
-	CREATE UNLOGGED TABLE m.slow (id int PRIMARY KEY, body text);
-	CREATE FUNCTION m.endless() RETURNS boolean LANGUAGE plpgsql AS $$
-	BEGIN
-		WHILE current_setting('application_name') = 'ai reconciler' LOOP
-			BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END;
-		END LOOP;
-		RETURN true;
-	END $$;
-	INSERT INTO m.slow VALUES (1, 'a')});
-sql(q{SET ROLE mallory; SELECT ai.create_vectorizer('m.slow', name => 'slow', loading => ai.loading_column('body'),
-	embedding => ai.embedding_local('m', 3));
-	SELECT ai.disable_vectorizer_schedule('slow');
-	INSERT INTO m.slow_embedding_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'a', '[1,2,3]')});
-sql(q{SET ROLE mallory; ALTER TABLE m.slow ENABLE ROW LEVEL SECURITY; ALTER TABLE m.slow FORCE ROW LEVEL SECURITY;
-	CREATE POLICY p ON m.slow USING (m.endless())});
-look();
-my $held = q{SELECT count(*) = 1 FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid WHERE backend_type = 'ai reconciler' AND l.relation = 'm.slow'::regclass AND l.granted};
-ok($engine->poll($held), 'it is under way');
+sql('CREATE ROLE mallory');
+sub hold_up
+{
+	my ($database) = @_;
+	sql(q{CREATE SCHEMA m AUTHORIZATION mallory; SET ROLE mallory;
+		CREATE UNLOGGED TABLE m.slow (id int PRIMARY KEY, body text);
+		CREATE FUNCTION m.endless() RETURNS boolean LANGUAGE plpgsql AS $$
+		BEGIN
+			WHILE current_setting('application_name') = 'ai reconciler' LOOP
+				BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END;
+			END LOOP;
+			RETURN true;
+		END $$;
+		INSERT INTO m.slow VALUES (1, 'a');
+		SELECT ai.create_vectorizer('m.slow', name => 'slow', loading => ai.loading_column('body'),
+			embedding => ai.embedding_local('m', 3));
+		SELECT ai.disable_vectorizer_schedule('slow');
+		INSERT INTO m.slow_embedding_store (id, chunk_seq, chunk, embedding) VALUES (1, 0, 'a', '[1,2,3]');
+		ALTER TABLE m.slow ENABLE ROW LEVEL SECURITY;
+		ALTER TABLE m.slow FORCE ROW LEVEL SECURITY;
+		CREATE POLICY p ON m.slow USING (m.endless())}, $database);
+	look($database);
+	ok($engine->poll(q{SELECT count(*) = 1 FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid AND l.database = (SELECT oid FROM pg_database
+		WHERE datname = current_database()) WHERE backend_type = 'ai reconciler' AND l.relation = 'm.slow'::regclass AND l.granted}, $database), 'it is under way');
+	return;
+}
+hold_up('postgres');
 EngineTest::takes_less(5, 'who wants the table has it', sub { sql('BEGIN; LOCK TABLE m.slow IN ACCESS EXCLUSIVE MODE; COMMIT') });
 sql(q{INSERT INTO plain VALUES (100, 'a')});
 $engine->is_settled('plain', 'the others go on');
-sql(q{SET client_min_messages = error; DROP TABLE m.slow CASCADE});
+sql(q{SET client_min_messages = error; DROP SCHEMA m CASCADE});
 
 # -- a schema without its data, and a restore while workers run
 
@@ -176,6 +184,8 @@ $node->command_ok([ @restore, '--section=post-data' ], 'keys and triggers');
 my $copy = $engine->elsewhere(database => 'copy');
 $copy->is_settled('plain', 'restored in steps: in step');
 is(sql('SELECT count(*) FROM ai.vectorizer WHERE restoring', 'copy'), '0', 'and no more being restored');
+hold_up('copy');
+EngineTest::takes_less(5, 'DROP EXTENSION', sub { sql('SET client_min_messages = error; DROP EXTENSION ai CASCADE', 'copy') });
 
 $node->stop;
 done_testing();
