@@ -342,8 +342,8 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     WHERE NOT v.disabled AND NOT v.restoring
     $$;
 COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are not disabled or being restored, with what there is to do for each, and how long a worker has '
-    'to leave it alone';
+    'vectorizers that are neither disabled nor being restored, with what there is to do for each, and '
+    'how long a worker has to leave it alone';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
     ai._look_for_work(boolean, boolean, text),
