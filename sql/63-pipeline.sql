@@ -19,7 +19,7 @@ COMMENT ON TABLE ai.usage IS
     'them, rows, chunks sent, chunks that were there already, chunks that were cut to fit';
 SELECT pg_catalog.pg_extension_config_dump('ai.usage', '');
 CREATE TRIGGER restore BEFORE INSERT ON ai.usage FOR EACH ROW
-    WHEN (NOT current_setting('check_function_bodies')::boolean)
+    WHEN (ai._in_session())
     EXECUTE FUNCTION ai._restore_row('vectorizer_id');
 
 CREATE FUNCTION ai._worker_usage(vectorizer_id int4, model text, requests bigint,
@@ -339,11 +339,11 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
-    WHERE NOT v.disabled
+    WHERE NOT v.disabled AND NOT v.restoring
     $$;
 COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are not disabled, with what there is to do for each, and how long a worker has '
-    'to leave it alone';
+    'vectorizers that are neither disabled nor being restored, with what there is to do for each, and '
+    'how long a worker has to leave it alone';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
     ai._look_for_work(boolean, boolean, text),

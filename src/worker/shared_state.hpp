@@ -74,6 +74,7 @@ struct DatabaseSlot {
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;
+  ProcessSlot reconciler;
   WorkerSlot workers[kMaxWorkers];
 };
 
