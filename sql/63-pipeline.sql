@@ -327,7 +327,7 @@ COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
         OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
-        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8)
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
@@ -335,15 +335,16 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
         w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
-        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
+        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id),
+        s.relowner
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
     WHERE NOT v.disabled
     $$;
 COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are not disabled, with what there is to do for each, and how long a worker has '
-    'to leave it alone';
+    'vectorizers that are not disabled, with what there is to do for each, how long a worker has '
+    'to leave it alone, and in whose share of the work it is';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
     ai._look_for_work(boolean, boolean, text),

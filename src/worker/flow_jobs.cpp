@@ -17,6 +17,7 @@ Lane& Flow::LaneOf(const JobGroup& group) {
   Lane& lane = lanes_[entry->second];
   lane.id = entry->second;
   lane.jobs = group;
+  lane.owner = group.role;
   return lane;
 }
 

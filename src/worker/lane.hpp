@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "core/clock.hpp"
+#include "core/policy/blame.hpp"
+#include "core/policy/fair_share.hpp"
 #include "worker/gate.hpp"
 #include "worker/source.hpp"
 
@@ -33,7 +35,11 @@ struct Usage {
 struct Route {
   provider::Endpoint endpoint;
   Gate* gate;
+  policy::RoleId role = 0;  // whose requests these are
   SteadyTime found = {};
+
+  std::optional<std::chrono::milliseconds> Closed() const { return gate->Closed(role); }
+  std::optional<Ticket> Admit() const { return gate->Admit(role); }
 };
 
 /// A row that could not be written, even alone, for a reason that may be its own or the table's.
@@ -46,8 +52,8 @@ struct Lane {
   std::int32_t id = 0;           // of the vectorizer; below 0 for jobs, and known here only
   std::optional<JobGroup> jobs;  // whose these are
   std::string version;           // of the catalog row that the vectorizer was made from
+  Oid owner = InvalidOid;        // whose share of the work it has
   std::int32_t priority = 0;
-  std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
   std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
@@ -75,6 +81,9 @@ struct Lane {
   std::size_t in_flight = 0;  // requests
   std::size_t delayed = 0;    // requests that wait to be sent again
   Usage usage;
+  policy::FailingSince failing;  // its requests, all of them
+
+  policy::Contender contender() const { return {owner, id, priority}; }
 
   /// Whether rows are in hand that have not been tried to be written.
   bool has_untried() const {
