@@ -52,7 +52,9 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
 /// The network, the provider or one of the rows: see core/policy/blame.hpp.
 void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure,
                      const policy::Verdict& verdict) {
-  const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
+  // INVARIANT: never shorter than what makes failures two for the breaker, or a row that is tried
+  // again and again would be charged before it opens.
+  const policy::Backoff between_tries{milliseconds(1400), std::chrono::seconds(10)};
   Lane& lane = *request.lane;
   const policy::Micros now = SteadyMicros(clock_);
   ++request.failures;

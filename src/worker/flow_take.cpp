@@ -46,7 +46,7 @@ void Flow::Look(bool whole) {
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-        "pause_left_ms, owner FROM ai._look_for_work($1, $2, $3)",
+        "pause_left_ms, owner, granted FROM ai._look_for_work($1, $2, $3)",
         arguments);
     const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
       const auto count = rows.At(row, column);
@@ -66,6 +66,7 @@ void Flow::Look(bool whole) {
         lane.failing = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
+      lane.granted = DatumGetInt32(*rows.At(i, 9));
       const auto owner = rows.At(i, 8);
       lane.owner = owner ? DatumGetObjectId(*owner) : InvalidOid;
       if (const auto change = rows.At(i, 3)) {

@@ -89,7 +89,7 @@ void Change(const Gate& gate, const Body& body) {
 }  // namespace
 
 policy::BreakerRules BreakerSettings() {
-  constexpr Micros kApart = policy::kSecond;  // as halves of a request
+  constexpr Micros kApart = policy::kSecond;  // less than between two tries of a request
   return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000),
           kApart};
 }

@@ -53,7 +53,8 @@ struct Lane {
   std::optional<JobGroup> jobs;  // whose these are
   std::string version;           // of the catalog row that the vectorizer was made from
   Oid owner = InvalidOid;        // whose share of the work it has
-  std::int32_t priority = 0;
+  std::int32_t priority = 0;     // of the first of its rows
+  std::int32_t granted = 0;      // the same without what rows say of themselves
   std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
@@ -83,7 +84,7 @@ struct Lane {
   Usage usage;
   policy::FailingSince failing;  // its requests, all of them
 
-  policy::Contender contender() const { return {owner, id, priority}; }
+  policy::Contender contender() const { return {owner, id, priority, granted}; }
 
   /// Whether rows are in hand that have not been tried to be written.
   bool has_untried() const {

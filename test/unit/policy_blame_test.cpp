@@ -6,7 +6,9 @@
 #include <list>
 #include <vector>
 
+#include "core/policy/backoff.hpp"
 #include "unit/catch_bridge.hpp"
+#include "unit/fakes/fake_random.hpp"
 
 using ai::Failure;
 using ai::FailureClass;
@@ -156,11 +158,11 @@ class World {
     const FailedRequest failed{failure_class, request.rows.size(), request.failures, verdict};
     switch (WhatFollows(failed)) {
       case Sequel::kRetry:
-        request.at = now + std::min(kSecond << (request.failures - 1), 10 * kSecond);
+        request.at = now + Pause(request.failures);
         queue_.push_back(std::move(request));
         return;
       case Sequel::kSplit: {
-        request.at = now + (SplitsAtOnce(failed) ? 0 : kSecond);
+        request.at = now + (SplitsAtOnce(failed) ? 0 : Pause(1));
         Request rest = request;
         const auto half = request.rows.size() / 2;
         rest.rows.erase(rest.rows.begin(), rest.rows.begin() + static_cast<std::ptrdiff_t>(half));
@@ -182,6 +184,14 @@ class World {
     }
   }
 
+  /// As a worker has it: never exactly the same, and never less than makes two failures.
+  Micros Pause(int failures) {
+    constexpr ai::policy::Backoff kBackoff{std::chrono::milliseconds(1400),
+                                           std::chrono::seconds(10)};
+    return kBackoff.After(failures, random_).count() * (kSecond / 1000);
+  }
+
+  ai::test::SeededRandom random_{42};
   std::list<Request> queue_;
   std::vector<UnderWay> under_way_;
 };

@@ -68,6 +68,14 @@ TEST_CASE("owners share by the weights of what they do", "[policy][share]") {
   }
 }
 
+TEST_CASE("between owners only a priority that was granted counts", "[policy][share]") {
+  FairShare share;
+  auto got = Serve(share, {{10, 1, 200, 0}, {10, 2, 0, 0}, {20, 3, 0}}, 1000);
+  CHECK(got[1] + got[2] == 500);
+  CHECK(got[1] == 400);
+  CHECK(got[3] == 500);
+}
+
 TEST_CASE("many lanes of an owner do not outweigh one of another", "[policy][share]") {
   FairShare share;
   std::vector<Contender> contenders;

@@ -8,9 +8,9 @@ namespace {
 constexpr int kTogether = 2;
 /// So often a row is tried before it is charged.
 constexpr int kBeforeCharge = 3;
-/// The same if nothing says that it is the row's fault. A row fails again only after its failure
-/// was counted; so by then a breaker with the usual limit is open.
-constexpr int kPatience = 6;
+/// The same if nothing says that it is the row's fault. Between two failures of a row the breaker
+/// counts at least one, so by then one with the usual limit is open.
+constexpr int kPatience = 8;
 
 }  // namespace
 

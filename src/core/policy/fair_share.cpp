@@ -52,9 +52,9 @@ std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders
 }
 
 void FairShare::Charge(const Contender& served, double cost) {
-  const double amount = std::max(cost, 1.0) / WeightOf(served.priority);
-  between_owners_.Charge(served.owner, amount);
-  owners_[served.owner].Charge(served.lane, amount);
+  cost = std::max(cost, 1.0);
+  between_owners_.Charge(served.owner, cost / WeightOf(served.granted.value_or(served.priority)));
+  owners_[served.owner].Charge(served.lane, cost / WeightOf(served.priority));
 }
 
 /// The order of an owner's lanes outlasts the moments in which it has nothing to do, or its first

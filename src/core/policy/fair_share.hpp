@@ -26,6 +26,9 @@ struct Contender {
   std::uint32_t owner = 0;
   std::int32_t lane = 0;
   std::int32_t priority = 0;
+  /// What counts between owners, if that is another one: a role may put its rows in any order, but
+  /// not its rows before those of others.
+  std::optional<std::int32_t> granted = std::nullopt;
 };
 
 class FairShare {
