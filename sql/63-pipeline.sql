@@ -271,7 +271,7 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
 -- at in one transaction, and the server has not that many.
 CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
         OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz,
-        OUT priority int4)
+        OUT priority int4, OUT granted int4)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -280,12 +280,14 @@ DECLARE
     start bigint;
 BEGIN
     priority := 0;
+    granted := 0;
     IF ai._pages(v.queue) = 0 AND ai._pages(v.work) = 0 AND ai._pages(v.failed) IS NOT NULL THEN
         whole := true;
         RETURN;  -- as new, or after a vacuum: there is nothing to do, and no query needed to see that
     END IF;
     BEGIN
-        priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
+        granted := coalesce((v.config #>> '{processing,priority}')::int4, 0);
+        priority := granted;
         EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT',
                        ai._qualified_name(v.queue), ai._qualified_name(v.work),
                        ai._qualified_name(v.failed));
@@ -321,12 +323,13 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
     'where the changes in the queue of a vectorizer begin, whether all of it was looked at, when the '
-    'next rows are to be tried again, and the priority of the first one';
+    'next rows are to be tried again, the priority of the first one, and the vectorizer''s own';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
         OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
-        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid)
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid,
+        OUT granted int4)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
@@ -335,15 +338,15 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
         w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
         extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id),
-        s.relowner
+        s.relowner, w.granted
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
     WHERE NOT v.disabled AND NOT v.restoring
     $$;
 COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are neither disabled nor being restored, with what there is to do for each, and '
-    'how long a worker has to leave it alone';
+    'vectorizers that are neither disabled nor being restored, with what there is to do for each, how '
+    'long a worker has to leave it alone, and in whose share of the work it is';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
     ai._look_for_work(boolean, boolean, text),

@@ -30,6 +30,9 @@ struct Settings {
   int job_retention;    // seconds; -1: for ever
   int cache_ttl;        // seconds; 0: nothing is used again, -1: whatever its age
 
+  // What a role may ask for.
+  int max_priority;
+
   // Background processes.
   int workers;  // for each database
   int max_in_flight;

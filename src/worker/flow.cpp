@@ -82,9 +82,9 @@ WaitFor Flow::NextWait() {
     at_most(milliseconds(0));
   }
   for (const Request& request : delayed_) {
-    if (const auto closed = request.route.gate->Closed()) {
+    if (const auto closed = request.route.Closed()) {
       at_most(*closed);
-    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
+    } else if (HasSlot(request)) {
       until(request.not_before);
     }
   }
@@ -105,7 +105,7 @@ WaitFor Flow::NextWait() {
       at_most(milliseconds(0));
     }
     if (!lane.unsent.empty() && lane.route) {
-      at_most(lane.route->gate->Closed().value_or(wait));
+      at_most(lane.route->Closed().value_or(wait));
     }
     if (const auto next = NextTake(lane, now)) {
       at_most(*next);

@@ -12,6 +12,8 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
+#include "core/policy/blame.hpp"
+#include "core/policy/fair_share.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
 #include "pg/owner_scope.hpp"
@@ -67,7 +69,8 @@ class Flow {
     std::vector<Item> items;
     Route route;
     std::optional<Ticket> ticket = std::nullopt;  // while it is under way
-    int tries = 0;
+    int failures = 0;                   // of its rows since they were taken
+    policy::FailingSince failing = {};  // they, or all of the lane's
     SteadyTime not_before = {};
     bool may_shrink = false;  // its reply may rightly be larger than ai.max_response_size
   };
@@ -85,7 +88,6 @@ class Flow {
   Lane& LaneOf(const JobGroup& group);
   void LoadJobs(Lane& lane, pg::Spi& spi);
   void NoteJobError(Lane& lane, const Failure& failure);
-  static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
   bool IsDue(const Lane& lane, SteadyTime now) const;
@@ -126,17 +128,21 @@ class Flow {
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
-  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure,
+                 const policy::Verdict& verdict);
   void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void AskForLess(Request request, const provider::RateLimits& limits, Failure failure);
-  void SplitBetween(Request request, std::span<const RowPtr> rows);
-  void Split(Request request, std::vector<Item>::iterator cut);
+  void SplitBetween(Request request, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
+  void Split(Request request, std::vector<Item>::iterator cut, std::chrono::milliseconds delay);
+  static Request CutOff(Request& request, std::vector<Item>::iterator cut);
 
   // Keeping to what providers allow.
   void FollowProviders();
-  std::size_t FreeSlots(const Gate* gate) const;
+  static Lane* NextOf(policy::FairShare& share, const std::vector<Lane*>& lanes);
+  std::size_t FreeSlots(const Gate* gate, Oid owner) const;
+  bool HasSlot(const Request& request) const;
   bool MayTake(Lane& lane);
   bool IsBarred(const Lane& lane) const;
   bool WantsMore(const Lane& lane) const;
@@ -193,7 +199,8 @@ class Flow {
   RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
-  std::uint64_t turns_ = 0;
+  policy::FairShare taking_share_;   // by rows
+  policy::FairShare sending_share_;  // by texts
   bool look_ = true;
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};

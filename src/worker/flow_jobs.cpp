@@ -40,7 +40,7 @@ void Flow::LookForJobs(pg::Spi& spi, bool suspects) {
     Lane& lane = LaneOf({DatumGetObjectId(*rows.At(i, 0)), UuidAt(*rows.At(i, 1))});
     if (const auto priority = rows.At(i, 2)) {
       lane.changes = true;
-      lane.priority = DatumGetInt32(*priority);
+      lane.priority = lane.granted = DatumGetInt32(*priority);
     }
     if (const auto retry = rows.At(i, 3)) {
       const SteadyTime due = std::max(now + RoundedUp(DatumGetFloat8(*retry)), lane.retries_after);

@@ -47,7 +47,7 @@ void Flow::Look(bool whole) {
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-        "pause_left_ms, owner FROM ai._look_for_work($1, $2, $3)",
+        "pause_left_ms, owner, granted FROM ai._look_for_work($1, $2, $3)",
         arguments);
     const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
       const auto count = rows.At(row, column);
@@ -64,8 +64,12 @@ void Flow::Look(bool whole) {
         lane.version = version;
         lane.rests_until = {};
         lane.rests = 0;
+        lane.failing = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
+      lane.granted = DatumGetInt32(*rows.At(i, 9));
+      const auto owner = rows.At(i, 8);
+      lane.owner = owner ? DatumGetObjectId(*owner) : InvalidOid;
       if (const auto change = rows.At(i, 3)) {
         NoteChange(lane, pg::TidAt(*change));
       }
@@ -73,7 +77,6 @@ void Flow::Look(bool whole) {
       lane.next_retry = in_ms(i, 4);
       lane.next_suspect = in_ms(i, 6);
       lane.paused_until = in_ms(i, 7).value_or(SteadyTime());
-      lane.owner = DatumGetObjectId(rows.At(i, 8).value_or(ObjectIdGetDatum(InvalidOid)));
     }
     if (!whole) {
       LookForJobs(spi, suspects);
@@ -103,7 +106,7 @@ void Flow::Look(bool whole) {
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr, lane.owner);
   if (lane.vectorizer == nullptr) {
     return all;
   }
@@ -120,12 +123,6 @@ std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
   lane.slots =
       lane.jobs ? wanted : request_slots_.Keep(lane.id, wanted, lane.vectorizer->concurrency());
   return lane.slots;
-}
-
-/// By priority, then the one that has the least under way, then the one whose turn was longest ago.
-bool Flow::Before(const Lane& left, const Lane& right) {
-  return std::tuple(-left.priority, left.in_flight, left.turn) <
-         std::tuple(-right.priority, right.in_flight, right.turn);
 }
 
 /// Whether rows of the lane's owner may be taken, as far as that is for the sake of others. Who serves
@@ -177,17 +174,14 @@ bool Flow::IsDue(const Lane& lane, SteadyTime now) const {
 
 Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
-  Lane* best = nullptr;
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    if (!IsDue(lane, now) || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
-        IsBarred(lane) || !MayServe(lane)) {
-      continue;
-    }
-    if (best == nullptr || Before(lane, *best)) {
-      best = &lane;
+    if (IsDue(lane, now) && lane.rests_until <= now && WantsMore(lane) && SlotsFor(lane) > 0 &&
+        !IsBarred(lane) && MayServe(lane)) {
+      lanes.push_back(&lane);
     }
   }
-  return best;
+  return NextOf(taking_share_, lanes);
 }
 
 void Flow::Take() {
@@ -209,8 +203,10 @@ void Flow::TakeAll() {
     if (lane == nullptr || take_again_soon_) {
       break;
     }
-    lane->turn = ++turns_;
+    const std::size_t held = lane->held.size() + lane->unread.size();
     TakeInto(*lane);
+    const std::size_t taken = lane->held.size() + lane->unread.size();
+    taking_share_.Charge(lane->contender(), static_cast<double>(taken) - static_cast<double>(held));
     while (SendOne(*lane)) {
     }
   }

@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "core/clock.hpp"
+#include "core/policy/blame.hpp"
+#include "core/policy/fair_share.hpp"
 #include "core/policy/store_budget.hpp"
 #include "worker/gate.hpp"
 #include "worker/source.hpp"
@@ -37,7 +39,11 @@ struct Usage {
 struct Route {
   provider::Endpoint endpoint;
   Gate* gate;
+  policy::RoleId role = 0;  // whose requests these are
   SteadyTime found = {};
+
+  std::optional<std::chrono::milliseconds> Closed() const { return gate->Closed(role); }
+  std::optional<Ticket> Admit() const { return gate->Admit(role); }
 };
 
 /// A row that could not be written, even alone, for a reason that may be its own or the table's.
@@ -49,10 +55,10 @@ struct Doubt {
 struct Lane {
   std::int32_t id = 0;           // of the vectorizer; below 0 for jobs, and known here only
   std::optional<JobGroup> jobs;  // whose these are
-  Oid owner = InvalidOid;        // of the source, or of the jobs
   std::string version;           // of the catalog row that the vectorizer was made from
-  std::int32_t priority = 0;
-  std::uint64_t turn = 0;                  // when it was served last, in turns of all lanes
+  Oid owner = InvalidOid;        // of the source, or of the jobs: whose share of the work it has
+  std::int32_t priority = 0;     // of the first of its rows
+  std::int32_t granted = 0;      // the same without what rows say of themselves
   std::unique_ptr<Source> vectorizer;      // null until it is needed, or if it cannot be used
   bool changes = false;                    // the queue may have something
   std::optional<SteadyTime> next_retry;    // when a row is to be tried again
@@ -88,6 +94,9 @@ struct Lane {
   Usage usage;
   std::string usage_model;       // that it is of
   SteadyTime count_after = {};   // it is not written before
+  policy::FailingSince failing;  // its requests, all of them
+
+  policy::Contender contender() const { return {owner, id, priority, granted}; }
 
   /// Whether rows are in hand that have not been tried to be written.
   bool has_untried() const {
