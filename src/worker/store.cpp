@@ -157,7 +157,7 @@ void AddToCounters(const Vectorizer& vectorizer, const Usage& usage, pg::Spi& sp
                                     {INT8OID, Int64GetDatum(usage.reused_chunks)},
                                     {INT8OID, Int64GetDatum(usage.truncated_chunks)}};
   spi.Execute(
-      "SELECT ai._worker_progress($1::uuid, $2, $3, NULL), "
+      "SELECT ai._worker_progress($1::pg_catalog.uuid, $2, $3, NULL), "
       "ai._worker_usage($2, $4, $5, $6, $3, $7, $8, $9)",
       arguments);
 }
