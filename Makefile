@@ -20,7 +20,7 @@ TABLES  := $(ROOT)/build/share
 # ---- what needs no server: these goals work on a machine that has nothing yet ----
 
 TOOL_GOALS = help setup token-tables model demo demo-stop test unit check-regress check-tap check-sanitizers \
-             check-vectors bench chaos fuzz test-chroot lint format
+             check-security check-vectors bench chaos fuzz test-chroot lint format
 .PHONY: $(TOOL_GOALS)
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo 'make check-regress    SQL tests in a temporary server             TESTS="name ..."'
 	@echo 'make check-tap        process tests in temporary servers          TESTS="001_name ..."'
 	@echo 'make check-sanitizers SQL and process tests with the library under ASan, UBSan and LSan'
+	@echo 'make check-security   functions with raised rights, statements of workers and as whom, names in them'
 	@echo 'make check-vectors    splitters against reference cases           VECTORS=directory'
 	@echo 'make bench            ratios, measured side by side'
 	@echo 'make chaos            faults of all kinds, at length              AI_SEED=number'
@@ -80,6 +81,10 @@ check-tap:
 check-sanitizers: setup
 	@'$(ROOT)/scripts/setup' monitoring
 	@SANITIZE=address,undefined '$(ROOT)/scripts/test' regress tap
+
+# Prints what the test lists; make test runs it, too.
+check-security:
+	@SHOW=1 TESTS='068_check_security' '$(ROOT)/scripts/test' tap
 
 check-vectors:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run VECTORS='$(abspath $(VECTORS))'

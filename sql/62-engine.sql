@@ -37,22 +37,29 @@ BEGIN
     END IF;
     RETURN QUERY EXECUTE format($statement$
         WITH lost AS (
-            SELECT ctid AS place, w.lease, w.crashes >= 2 AND w.lease = ANY ($5) AS is_to_blame,
-                w.attempts + 1 >= $3 OR w.crashes >= 2 AND w.lease = ANY ($5) AS is_over
+            SELECT ctid AS place, w.lease, w.crashes OPERATOR(pg_catalog.>=) 2
+                    AND w.lease OPERATOR(pg_catalog.=) ANY ($5) AS is_to_blame,
+                (w.attempts OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.>=) $3
+                    OR w.crashes OPERATOR(pg_catalog.>=) 2
+                    AND w.lease OPERATOR(pg_catalog.=) ANY ($5) AS is_over
             FROM ONLY %1$s w
-            WHERE w.lease IS NOT NULL AND (w.lease <> ALL ($1) OR EXISTS (
+            WHERE w.lease IS NOT NULL AND (w.lease OPERATOR(pg_catalog.<>) ALL ($1) OR EXISTS (
                 SELECT FROM ai.vectorizer_worker_process p
-                WHERE p.id = w.lease AND p.last_heartbeat < clock_timestamp() - $2))
+                WHERE p.id OPERATOR(pg_catalog.=) w.lease
+                  AND p.last_heartbeat OPERATOR(pg_catalog.<)
+                      (pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) $2)))
             FOR UPDATE SKIP LOCKED
         ), back AS (
             UPDATE ONLY %1$s w
-            SET lease = NULL, attempts = w.attempts + 1, retry_at = now(), error = $4,
-                crashes = least(w.crashes + 1, 32767)
-            FROM lost l WHERE w.ctid = l.place AND NOT l.is_over
+            SET lease = NULL, attempts = w.attempts OPERATOR(pg_catalog.+) 1,
+                retry_at = pg_catalog.now(), error = $4,
+                crashes = least(w.crashes OPERATOR(pg_catalog.+) 1, 32767)
+            FROM lost l WHERE w.ctid OPERATOR(pg_catalog.=) l.place AND NOT l.is_over
             RETURNING l.lease
         ), up AS (
-            DELETE FROM ONLY %1$s w USING lost l WHERE w.ctid = l.place AND l.is_over
-            RETURNING %3$s, w.attempts + 1 AS attempts, l.lease,
+            DELETE FROM ONLY %1$s w USING lost l
+            WHERE w.ctid OPERATOR(pg_catalog.=) l.place AND l.is_over
+            RETURNING %3$s, w.attempts OPERATOR(pg_catalog.+) 1 AS attempts, l.lease,
                 CASE WHEN l.is_to_blame THEN $7 ELSE $4 END AS error
         ), failed AS (
             INSERT INTO %2$s AS f (%4$s, step, error, class, attempts)
@@ -63,11 +70,12 @@ BEGIN
         ), noted AS (
             INSERT INTO ai._vectorizer_errors (id, message, details)
             SELECT $6, u.error,
-                jsonb_build_object('step', 'worker', 'class', 'reclaimed', 'key', %5$s)
+                pg_catalog.jsonb_build_object('step', 'worker', 'class', 'reclaimed', 'key', %5$s)
             FROM up u
         )
-        SELECT l.lease, (SELECT count(*) FROM back b WHERE b.lease = l.lease),
-               (SELECT count(*) FROM up u WHERE u.lease = l.lease)
+        SELECT l.lease,
+            (SELECT pg_catalog.count(*) FROM back b WHERE b.lease OPERATOR(pg_catalog.=) l.lease),
+            (SELECT pg_catalog.count(*) FROM up u WHERE u.lease OPERATOR(pg_catalog.=) l.lease)
         FROM (SELECT DISTINCT d.lease FROM lost d) l
         $statement$, work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, 'w.%2$s'), keys,
         ai._key_as_jsonb(v, 'u'))

@@ -41,6 +41,9 @@ CREATE FUNCTION ai._worker_usage(vectorizer_id int4, model text, requests bigint
 COMMENT ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint) IS
     'adds to the usage of a vectorizer''s model';
 
+-- Every name in these statements has its schema, operators and types too: whatever the search_path of
+-- the process is, no object of a user takes the place of one of the server's. test/t/068 checks.
+--
 -- All of these look rows up one by one, by place or by key, from the first table to the last. A plan
 -- is made once, often while the tables are empty and the planner thinks nothing of reading them
 -- whole for each row; the subqueries with OFFSET 0 leave it one way only.
@@ -62,25 +65,28 @@ CREATE FUNCTION ai._statement_claim(v ai.vectorizer) RETURNS text
         'FROM (SELECT q.ctid AS _entry, %1$s, q.queued_at, q.priority '
         'FROM %2$s q %7$s) q '
         'LEFT JOIN LATERAL (SELECT w.ctid AS _place, '
-        'w.lease IS NOT NULL OR w.crashes > 0 AS _held '
+        'w.lease IS NOT NULL OR w.crashes OPERATOR(pg_catalog.>) 0 AS _held '
         'FROM %4$s w WHERE %5$s OFFSET 0) w ON true %8$s), '
-        'gone AS (DELETE FROM %2$s q WHERE q.ctid = ANY (ARRAY('
+        'gone AS (DELETE FROM %2$s q WHERE q.ctid OPERATOR(pg_catalog.=) ANY (ARRAY('
         'SELECT s._entry FROM seen s WHERE s._held IS NOT TRUE))), '
-        'again AS (UPDATE %4$s w SET lease = $4, taken_at = now(), attempts = 0, retry_at = NULL, '
-        'error = NULL WHERE w.ctid = ANY (ARRAY(SELECT s._place FROM seen s WHERE NOT s._held)) '
-        'RETURNING w.ctid AS place), '
+        'again AS (UPDATE %4$s w SET lease = $4, taken_at = pg_catalog.now(), attempts = 0, '
+        'retry_at = NULL, error = NULL WHERE w.ctid OPERATOR(pg_catalog.=) ANY (ARRAY('
+        'SELECT s._place FROM seen s WHERE NOT s._held)) RETURNING w.ctid AS place), '
         'new AS (INSERT INTO %4$s AS w (%6$s, queued_at, priority, lease, taken_at) '
-        'SELECT %3$s, min(s.queued_at), max(s.priority), $4, now() FROM seen s '
+        'SELECT %3$s, pg_catalog.min(s.queued_at), pg_catalog.max(s.priority), $4, '
+        'pg_catalog.now() FROM seen s '
         'WHERE s._held IS NULL GROUP BY %3$s RETURNING w.ctid AS place) '
-        'SELECT (SELECT array_agg(t.place) FROM (SELECT place FROM again '
-        'UNION ALL SELECT place FROM new) t), (SELECT count(*) FROM seen), '
-        '(SELECT max(s._entry) FROM seen s), (SELECT min(s.priority)::int4 FROM seen s)',
+        'SELECT (SELECT pg_catalog.array_agg(t.place) FROM (SELECT place FROM again '
+        'UNION ALL SELECT place FROM new) t), (SELECT pg_catalog.count(*) FROM seen), '
+        '(SELECT pg_catalog.max(s._entry) FROM seen s), '
+        '(SELECT pg_catalog.min(s.priority)::pg_catalog.int4 FROM seen s)',
         ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
         ai._key_list(v.source_pk, 's.%2$s'), ai._qualified_name(v.work),
         ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '),
         ai._key_list(v.source_pk, '%2$s'),
         CASE WHEN ai._priority_column(v.config) IS NULL
-             THEN 'WHERE q.ctid >= $1 AND q.ctid < $2 LIMIT $3' END,
+             THEN 'WHERE q.ctid OPERATOR(pg_catalog.>=) $1 '
+                  'AND q.ctid OPERATOR(pg_catalog.<) $2 LIMIT $3' END,
         CASE WHEN ai._priority_column(v.config) IS NOT NULL
              THEN 'WHERE w._held IS NOT TRUE ORDER BY q.priority DESC, q.queued_at LIMIT $3' END)
     $$;
@@ -97,7 +103,7 @@ CREATE FUNCTION ai._read_columns(v ai.vectorizer, OUT number bigint, OUT express
     SELECT c.n - 1, format('s.%I::%s', c.name, CASE WHEN c.n = 1 AND EXISTS (
         SELECT FROM pg_attribute a, ai._base_type(a.atttypid, a.atttypmod) b
         WHERE a.attrelid = v.source AND a.attname = c.name AND b.type = 'bytea'::regtype)
-        THEN 'bytea' ELSE 'text' END)
+        THEN 'pg_catalog.bytea' ELSE 'pg_catalog.text' END)
     FROM unnest((v.config #>> '{loading,column_name}')
                 || ai._formatting_columns(v.config -> 'formatting')) WITH ORDINALITY AS c (name, n)
     $$;
@@ -112,11 +118,13 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
     AS $$
     SELECT format('SELECT k.ctid, k.attempts, s.* FROM %4$s k LEFT JOIN LATERAL ('
                   'SELECT z.size, %3$s FROM (SELECT %1$s FROM %5$s s WHERE %6$s OFFSET 0) s, '
-                  'LATERAL (SELECT %2$s AS size OFFSET 0) z) s ON true WHERE k.ctid = ANY ($1)',
+                  'LATERAL (SELECT %2$s AS size OFFSET 0) z) s ON true '
+                  'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1)',
         string_agg(format('%s AS c%s', c.expression, c.number), ', ' ORDER BY c.number),
-        string_agg(format('coalesce(octet_length(s.c%s), 0)::bigint', c.number), ' + '),
-        string_agg(format('CASE WHEN z.size <= $2 THEN s.c%s END', c.number), ', '
-                   ORDER BY c.number),
+        string_agg(format('coalesce(pg_catalog.octet_length(s.c%s), 0)::bigint', c.number),
+                   ' OPERATOR(pg_catalog.+) '),
+        string_agg(format('CASE WHEN z.size OPERATOR(pg_catalog.<=) $2 THEN s.c%s END', c.number),
+                   ', ' ORDER BY c.number),
         ai._qualified_name(v.work), ai._from_source(v.source),
         ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND '))
     FROM ai._read_columns(v) c
@@ -132,22 +140,28 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
     AS $$
     SELECT jsonb_build_object(
         'chunks', format('SELECT k.ctid, t.* FROM %s k, LATERAL (SELECT t.chunk_seq, t.content_hash '
-                         'FROM %s t WHERE %s OFFSET 0) t WHERE k.ctid = ANY ($1)', work, target,
+                         'FROM %s t WHERE %s OFFSET 0) t '
+                         'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1)', work, target,
                          target_matches),
         'vectors', format('SELECT k.ctid, t.* FROM %s k, LATERAL (SELECT t.content_hash, '
-                          't.embedding::%s FROM %s t WHERE %s OFFSET 0) t WHERE k.ctid = ANY ($1)',
-                          work, vector, target, target_matches),
+                          't.embedding::%s FROM %s t WHERE %s OFFSET 0) t '
+                          'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1)', work, vector, target,
+                          target_matches),
         'insert', insert_chunks,
         'upsert', insert_chunks || format(' ON CONFLICT (%s, chunk_seq) DO UPDATE SET '
             'chunk = excluded.chunk, embedding = excluded.embedding, '
             'content_hash = excluded.content_hash', ai._key_list(v.source_pk, '%3$s')),
-        'trim', format('DELETE FROM %s t USING unnest($1, $2) AS c (place, size), %s k '
-                       'WHERE k.ctid = c.place AND %s AND t.chunk_seq >= c.size',
+        'trim', format('DELETE FROM %s t USING ROWS FROM (pg_catalog.unnest($1), '
+                       'pg_catalog.unnest($2)) AS c (place, size), %s k '
+                       'WHERE k.ctid OPERATOR(pg_catalog.=) c.place AND %s '
+                       'AND t.chunk_seq OPERATOR(pg_catalog.>=) c.size',
                        target, work, target_matches),
         'alive', format('SELECT k.ctid FROM %s k, LATERAL (SELECT FROM %s s WHERE %s OFFSET 0) s '
-                        'WHERE k.ctid = ANY ($1)', work, ai._from_source(v.source), source_matches),
+                        'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1)', work,
+                        ai._from_source(v.source), source_matches),
         'reuse', format('SELECT DISTINCT ON (t.content_hash) t.content_hash, t.embedding::%s '
-                        'FROM %s t WHERE t.content_hash = ANY ($1)', vector, target))
+                        'FROM %s t WHERE t.content_hash OPERATOR(pg_catalog.=) ANY ($1)', vector,
+                        target))
     FROM (SELECT ai._qualified_name(v.work) AS work, ai._qualified_name(v.target) AS target,
               format('%I.vector', n.nspname) AS vector,
               ai._key_list(v.source_pk, 't.%3$s %4$s k.%2$s', ' AND ') AS target_matches,
@@ -157,9 +171,10 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
         LATERAL (SELECT format(
             'INSERT INTO %s (%s, chunk_seq, chunk, embedding, content_hash) '
             'SELECT %s, c.seq, c.chunk, c.embedding, c.hash '
-            'FROM (SELECT unnest($1) AS place, unnest($2) AS seq, unnest($3) AS chunk, '
-            'unnest($4) AS embedding, unnest($5) AS hash) c, '
-            'LATERAL (SELECT * FROM %s k WHERE k.ctid = c.place OFFSET 0) k', target,
+            'FROM (SELECT pg_catalog.unnest($1) AS place, pg_catalog.unnest($2) AS seq, '
+            'pg_catalog.unnest($3) AS chunk, pg_catalog.unnest($4) AS embedding, '
+            'pg_catalog.unnest($5) AS hash) c, LATERAL (SELECT * FROM %s k '
+            'WHERE k.ctid OPERATOR(pg_catalog.=) c.place OFFSET 0) k', target,
             ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work)
             AS insert_chunks) i
     $$;
@@ -172,12 +187,14 @@ CREATE FUNCTION ai._statements_column(v ai.vectorizer) RETURNS jsonb
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT jsonb_build_object(
-        'alive', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1)', work,
-                        source, matches),
-        'lock', format('SELECT k.ctid FROM %s k JOIN %s s ON %s WHERE k.ctid = ANY ($1) '
+        'alive', format('SELECT k.ctid FROM %s k JOIN %s s ON %s '
+                        'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1)', work, source, matches),
+        'lock', format('SELECT k.ctid FROM %s k JOIN %s s ON %s '
+                       'WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1) '
                        'FOR NO KEY UPDATE OF s SKIP LOCKED', work, source, matches),
-        'update', format('UPDATE %s s SET %I = c.embedding FROM unnest($1, $2) '
-                         'AS c (place, embedding), %s k WHERE k.ctid = c.place AND %s', source,
+        'update', format('UPDATE %s s SET %I = c.embedding FROM ROWS FROM (pg_catalog.unnest($1), '
+                         'pg_catalog.unnest($2)) AS c (place, embedding), %s k '
+                         'WHERE k.ctid OPERATOR(pg_catalog.=) c.place AND %s', source,
                          v.config #>> '{destination,embedding_column}', work, matches))
     FROM (SELECT ai._qualified_name(v.work) AS work, ai._from_source(v.source) AS source,
               ai._key_list(v.source_pk, 's.%1$s %4$s k.%2$s', ' AND ') AS matches) names
@@ -191,8 +208,9 @@ CREATE FUNCTION ai._key_as_jsonb(v ai.vectorizer, relation text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT 'jsonb_build_object(' || string_agg(
-        format(CASE WHEN a.atttypid < 16384 THEN '%L, %s.%I' ELSE '%L, format(''%%s'', %s.%I)' END,
+    SELECT 'pg_catalog.jsonb_build_object(' || string_agg(
+        format(CASE WHEN a.atttypid < 16384 THEN '%L, %s.%I'
+                    ELSE '%L, pg_catalog.format(''%%s'', %s.%I)' END,
                k ->> 'attname', relation, k ->> 'queue_column'), ', '
         ORDER BY (k ->> 'pknum')::int) || ')'
     FROM jsonb_array_elements(v.source_pk) k
@@ -209,41 +227,53 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
     AS $$
     SELECT jsonb_build_object(
         'retry_due', format(
-            'UPDATE %1$s SET lease = $2, taken_at = now() WHERE ctid = ANY (ARRAY('
-            'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
-            'AND w.crashes = 0 '
+            'UPDATE %1$s SET lease = $2, taken_at = pg_catalog.now() '
+            'WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT w.ctid FROM %1$s w '
+            'WHERE w.lease IS NULL AND w.retry_at OPERATOR(pg_catalog.<=) pg_catalog.now() '
+            'AND w.crashes OPERATOR(pg_catalog.=) 0 '
             'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
         'suspects', format(
-            'UPDATE %1$s SET lease = $3, taken_at = now() WHERE ctid = ANY (ARRAY('
-            'SELECT w.ctid FROM %1$s w WHERE w.lease IS NULL AND w.retry_at <= now() '
-            'AND w.crashes > 0 AND (w.crashes > 1) = $1 '
+            'UPDATE %1$s SET lease = $3, taken_at = pg_catalog.now() '
+            'WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT w.ctid FROM %1$s w '
+            'WHERE w.lease IS NULL AND w.retry_at OPERATOR(pg_catalog.<=) pg_catalog.now() '
+            'AND w.crashes OPERATOR(pg_catalog.>) 0 '
+            'AND (w.crashes OPERATOR(pg_catalog.>) 1) OPERATOR(pg_catalog.=) $1 '
             'ORDER BY w.retry_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
-        'held', format('SELECT ctid FROM %s WHERE ctid = ANY ($1) AND lease = $2', work),
+        'held', format('SELECT ctid FROM %s WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
+                       'AND lease OPERATOR(pg_catalog.=) $2', work),
         'done', format(
-            'WITH gone AS (DELETE FROM %1$s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
+            'WITH gone AS (DELETE FROM %1$s WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
+            'AND lease OPERATOR(pg_catalog.=) $2 RETURNING *), '
             'mended AS (DELETE FROM %2$s f USING gone g '
-            'WHERE (SELECT pg_relation_size(%3$s)) > 0 AND %4$s) '
-            'SELECT extract(epoch FROM clock_timestamp() - g.queued_at)::float8 FROM gone g', work,
+            'WHERE (SELECT pg_catalog.pg_relation_size(%3$s)) OPERATOR(pg_catalog.>) 0 AND %4$s) '
+            'SELECT extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) '
+            'g.queued_at)::pg_catalog.float8 FROM gone g', work,
             ai._qualified_name(v.failed), v.failed::oid,
             ai._key_list(v.source_pk, 'f.%2$s %4$s g.%2$s', ' AND ')),
-        'give_back', format('UPDATE %s SET lease = NULL, retry_at = now() + $3 '
-                            'WHERE ctid = ANY ($1) AND lease = $2', work),
-        'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = now() WHERE lease = $1',
-                                work),
+        'give_back', format('UPDATE %s SET lease = NULL, '
+                            'retry_at = pg_catalog.now() OPERATOR(pg_catalog.+) $3 '
+                            'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
+                            'AND lease OPERATOR(pg_catalog.=) $2', work),
+        'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = pg_catalog.now() '
+                                'WHERE lease OPERATOR(pg_catalog.=) $1', work),
         'try_again', format(
-            'UPDATE %s SET lease = NULL, attempts = attempts + 1, retry_at = now() + least('
-            '$3 * power(2, least(attempts, 20)), interval ''24 hours''), error = $4 '
-            'WHERE ctid = ANY ($1) AND lease = $2', work),
+            'UPDATE %s SET lease = NULL, attempts = attempts OPERATOR(pg_catalog.+) 1, '
+            'retry_at = pg_catalog.now() OPERATOR(pg_catalog.+) least($3 OPERATOR(pg_catalog.*) '
+            'pg_catalog.power(2, least(attempts, 20)), interval ''24 hours''), error = $4 '
+            'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) AND lease OPERATOR(pg_catalog.=) $2',
+            work),
         'fail', format(
-            'WITH gone AS (DELETE FROM %1$s WHERE ctid = ANY ($1) AND lease = $2 RETURNING *), '
+            'WITH gone AS (DELETE FROM %1$s WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
+            'AND lease OPERATOR(pg_catalog.=) $2 RETURNING *), '
             'kept AS (INSERT INTO %2$s AS f (%3$s, step, error, class, attempts) '
-            'SELECT %3$s, $3, $4, $5, g.attempts + 1 FROM gone g ON CONFLICT (%3$s) DO UPDATE '
+            'SELECT %3$s, $3, $4, $5, g.attempts OPERATOR(pg_catalog.+) 1 FROM gone g '
+            'ON CONFLICT (%3$s) DO UPDATE '
             'SET step = excluded.step, error = excluded.error, class = excluded.class, '
-            'attempts = excluded.attempts, failed_at = now()) '
+            'attempts = excluded.attempts, failed_at = pg_catalog.now()) '
             'INSERT INTO ai._vectorizer_errors (id, message, details) SELECT %4$s, $4, '
-            'jsonb_build_object(''step'', $3, ''class'', $5, ''key'', %5$s) FROM gone g', work,
-            ai._qualified_name(v.failed), ai._key_list(v.source_pk, '%2$s'), v.id,
-            ai._key_as_jsonb(v, 'g')))
+            'pg_catalog.jsonb_build_object(''step'', $3, ''class'', $5, ''key'', %5$s) '
+            'FROM gone g', work, ai._qualified_name(v.failed), ai._key_list(v.source_pk, '%2$s'),
+            v.id, ai._key_as_jsonb(v, 'g')))
     FROM ai._qualified_name(v.work) work
     $$;
 COMMENT ON FUNCTION ai._statements_work(ai.vectorizer) IS
@@ -293,17 +323,19 @@ BEGIN
                        ai._qualified_name(v.failed));
         start := pg_relation_size(v.queue) / current_setting('block_size')::bigint - last_pages;
         whole := whole OR start <= 0;
-        EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q WHERE q.ctid >= $1 LIMIT 1), '
-                       '(SELECT min(w.retry_at) FROM %2$s w '
-                       'WHERE w.lease IS NULL AND w.crashes = 0), '
-                       || CASE WHEN suspects THEN '(SELECT min(w.retry_at) FROM %2$s w '
-                                                  'WHERE w.lease IS NULL AND w.crashes > 0)'
+        EXECUTE format('SELECT (SELECT q.ctid FROM %1$s q '
+                       'WHERE q.ctid OPERATOR(pg_catalog.>=) $1 LIMIT 1), '
+                       '(SELECT pg_catalog.min(w.retry_at) FROM %2$s w '
+                       'WHERE w.lease IS NULL AND w.crashes OPERATOR(pg_catalog.=) 0), '
+                       || CASE WHEN suspects
+                          THEN '(SELECT pg_catalog.min(w.retry_at) FROM %2$s w '
+                               'WHERE w.lease IS NULL AND w.crashes OPERATOR(pg_catalog.>) 0)'
                           ELSE 'NULL' END,
                        ai._qualified_name(v.queue), ai._qualified_name(v.work))
         INTO first_change, next_retry, next_suspect
         USING format('(%s,0)', CASE WHEN whole THEN 0 ELSE start END)::tid;
         IF ai._priority_column(v.config) IS NOT NULL THEN
-            EXECUTE format('SELECT coalesce((SELECT max(q.priority) FROM %s q), $1)',
+            EXECUTE format('SELECT coalesce((SELECT pg_catalog.max(q.priority) FROM %s q), $1)',
                            ai._qualified_name(v.queue)) INTO priority USING priority;
         END IF;
         RAISE SQLSTATE 'AI001';  -- that was all

@@ -109,7 +109,8 @@ BEGIN
     EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work));
     EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s) AND NOT EXISTS (SELECT FROM %s w '
-                   'WHERE w.lease IS NOT NULL OR w.retry_at <= now())',
+                   'WHERE w.lease IS NOT NULL '
+                   'OR w.retry_at OPERATOR(pg_catalog.<=) pg_catalog.now())',
                    ai._qualified_name(v.queue), ai._qualified_name(v.work)) INTO result;
     RETURN result;
 EXCEPTION WHEN lock_not_available OR undefined_table THEN
@@ -160,8 +161,9 @@ CREATE FUNCTION ai._vectorizer_has_rows(v ai.vectorizer, rows int4) RETURNS bool
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT ai._run_as(ai._vectorizer_owner(v), format(
-        'SELECT FROM (SELECT count(*) FROM (SELECT FROM %s WHERE %I IS NOT NULL LIMIT %s) r) c (n) '
-        'WHERE n >= %3$s', ai._qualified_name(coalesce(v.target, v.source)),
+        'SELECT FROM (SELECT pg_catalog.count(*) FROM (SELECT FROM %s WHERE %I IS NOT NULL '
+        'LIMIT %s) r) c (n) WHERE n OPERATOR(pg_catalog.>=) %3$s',
+        ai._qualified_name(coalesce(v.target, v.source)),
         coalesce(v.config #>> '{destination,embedding_column}', 'embedding'), rows)) > 0
     $$;
 COMMENT ON FUNCTION ai._vectorizer_has_rows(ai.vectorizer, int4) IS

@@ -236,10 +236,12 @@ Oid VectorType() {
   Spi spi;
   const Rows rows = spi.Execute(
       "SELECT t.oid FROM pg_catalog.pg_type t"
-      " JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass"
-      "  AND d.objid = t.oid AND d.deptype = 'e'"
-      " JOIN pg_catalog.pg_extension e ON d.refobjid = e.oid AND e.extname = 'vector'"
-      " WHERE t.typname = 'vector'");
+      " JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=)"
+      "  'pg_catalog.pg_type'::pg_catalog.regclass"
+      "  AND d.objid OPERATOR(pg_catalog.=) t.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'"
+      " JOIN pg_catalog.pg_extension e ON d.refobjid OPERATOR(pg_catalog.=) e.oid"
+      "  AND e.extname OPERATOR(pg_catalog.=) 'vector'"
+      " WHERE t.typname OPERATOR(pg_catalog.=) 'vector'");
   if (rows.count() == 0) {
     throw ai::Error(ErrorCode::kUndefinedObject, "the type \"vector\" of pgvector is not there", {},
                     "Run CREATE EXTENSION vector.");

@@ -16,8 +16,9 @@ bool CreatesThisExtension(const Node* statement) {
 
 void RequirePgvector() {
   Spi spi;
-  if (spi.Execute("SELECT FROM pg_catalog.pg_available_extensions WHERE name = 'vector'").count() >
-      0) {
+  const Rows available = spi.Execute(
+      "SELECT FROM pg_catalog.pg_available_extensions WHERE name OPERATOR(pg_catalog.=) 'vector'");
+  if (available.count() > 0) {
     return;
   }
   throw ai::Error(ErrorCode::kNotSupported,

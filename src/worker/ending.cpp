@@ -98,8 +98,8 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         {TEXTOID, pg::TextDatum(step)},       {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
         {TEXTOID, pg::TextDatum(lease)},      {TEXTOID, pg::MessageDatum(failure.hint), no_hint}};
     const pg::Rows rows = spi.Execute(
-        "SELECT n, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::uuid, $6) n WHERE n IS NOT "
-        "NULL",
+        "SELECT n, $2, $6 FROM ai._record_error($1, $2, $3, $4, $5::pg_catalog.uuid, $6) n "
+        "WHERE n IS NOT NULL",
         arguments);
     if (rows.count() > 0) {
       LogRest(rows.TextAt(0, 0).value(), step, rows.TextAt(0, 1).value(),

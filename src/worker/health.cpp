@@ -116,7 +116,8 @@ BeatResult Beat(const Heartbeat& beat) {
             {TEXTOID, has_error ? pg::MessageDatum(tally.last_error) : Datum{0}, !has_error},
         };
         const pg::Rows rows =
-            spi.Execute("SELECT ai._worker_beat($1, $2, $3, $4, $5::uuid, $6, $7, $8)", arguments);
+            spi.Execute("SELECT ai._worker_beat($1, $2, $3, $4, $5::pg_catalog.uuid, $6, $7, $8)",
+                        arguments);
         result.is_known = DatumGetBool(*rows.At(0, 0));
       }).presence;
   return result;
@@ -150,7 +151,7 @@ CoordinatorBeat BeatAsCoordinator() {
                                       {INT4OID, Int32GetDatum(pg::settings.worker_timeout)}};
     const pg::Rows rows = spi.Execute(
         "SELECT b.component, b.status, b.details, b.is_silent "
-        "FROM ai._coordinator_beat($1, $2 * interval '1 millisecond') b",
+        "FROM ai._coordinator_beat($1, $2 OPERATOR(pg_catalog.*) interval '1 millisecond') b",
         arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       if (DatumGetBool(*rows.At(i, 3))) {

@@ -46,7 +46,8 @@ std::vector<std::int32_t> ListVectorizers() {
   std::vector<std::int32_t> vectorizers;
   WithExtension([&](pg::Spi& spi) {
     const pg::Rows rows = spi.Execute(
-        "SELECT id FROM ai.vectorizer WHERE ai._pages(work) IS DISTINCT FROM 0 ORDER BY id");
+        "SELECT id FROM ai.vectorizer "
+        "WHERE (ai._pages(work) OPERATOR(pg_catalog.=) 0) IS NOT TRUE ORDER BY id");
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       vectorizers.push_back(DatumGetInt32(rows.At(i, 0).value()));
     }
@@ -80,8 +81,9 @@ void ReclaimRowsOf(std::int32_t vectorizer, const std::string& live, const std::
     const pg::Rows rows = spi.Execute(
         "SELECT v.name, r.lease, r.given_back, r.given_up"
         " FROM ai.vectorizer v,"
-        " ai._vectorizer_reclaim(v, $2::uuid[], $3 * interval '1 millisecond', $4::uuid[]) r"
-        " WHERE v.id = $1",
+        " ai._vectorizer_reclaim(v, $2::pg_catalog.uuid[], $3 OPERATOR(pg_catalog.*)"
+        " interval '1 millisecond', $4::pg_catalog.uuid[]) r"
+        " WHERE v.id OPERATOR(pg_catalog.=) $1",
         arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       all.push_back(LogReclaimed(rows, i, vectorizer));
@@ -99,7 +101,8 @@ void ReclaimJobs(const std::string& live, const std::string& dead, std::vector<R
     };
     const pg::Rows rows = spi.Execute(
         "SELECT NULL, r.lease, r.given_back, r.given_up FROM ai._embedding_jobs_reclaim("
-        "$1::uuid[], $2 * interval '1 millisecond', $3::uuid[]) r",
+        "$1::pg_catalog.uuid[], $2 OPERATOR(pg_catalog.*) interval '1 millisecond', "
+        "$3::pg_catalog.uuid[]) r",
         arguments);
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       all.push_back(LogReclaimed(rows, i, 0));
@@ -117,7 +120,9 @@ std::int64_t PruneJobs() {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.job_retention)},
                                       {INT4OID, Int32GetDatum(kJobsPrunedAtOnce)}};
     removed = DatumGetInt64(
-        *spi.Execute("SELECT ai._embedding_jobs_prune($1 * interval '1 second', $2)", arguments)
+        *spi.Execute("SELECT ai._embedding_jobs_prune($1 OPERATOR(pg_catalog.*) "
+                     "interval '1 second', $2)",
+                     arguments)
              .At(0, 0));
   });
   return removed;
@@ -130,7 +135,8 @@ void BlameJobs() {
       const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.restart_limit)},
                                         {INT4OID, Int32GetDatum(pg::settings.restart_window)}};
       set_aside = DatumGetInt64(
-          *spi.Execute("SELECT ai._embedding_jobs_blame($1, $2 * interval '1 millisecond')",
+          *spi.Execute("SELECT ai._embedding_jobs_blame($1, $2 OPERATOR(pg_catalog.*) "
+                       "interval '1 millisecond')",
                        arguments)
                .At(0, 0));
     });
@@ -159,7 +165,7 @@ void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
           {INT4OID, Int32GetDatum(pg::settings.restart_window)},
       };
       paused = DatumGetBool(*spi.Execute("SELECT ai._vectorizer_blame($1, $2, $3,"
-                                         " $4 * interval '1 millisecond')",
+                                         " $4 OPERATOR(pg_catalog.*) interval '1 millisecond')",
                                          arguments)
                                  .At(0, 0));
     });
@@ -204,7 +210,7 @@ void Housekeeping::PruneHistory(const std::string& live) {
   Keep(old_processes_, [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(live)}};
-      spi.Execute("SELECT ai._worker_prune($1::uuid[])", arguments);
+      spi.Execute("SELECT ai._worker_prune($1::pg_catalog.uuid[])", arguments);
     });
   });
   Keep(old_samples_, [] {

@@ -56,12 +56,15 @@ std::optional<std::string> FindJobConfig(pg::Spi& spi, const JobGroup& group) {
   const pg::Argument arguments[] = {{OIDOID, ObjectIdGetDatum(group.role)},
                                     {UUIDOID, UuidDatum(group.config)}};
   const pg::Rows rows = spi.Execute(
-      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
-      "AND j.config_key = $2 AND j.status = 'pending' UNION ALL "
-      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
-      "AND j.config_key = $2 AND j.status = 'retrying' UNION ALL "
-      "SELECT j.embedding_config::text FROM ai.embedding_jobs j WHERE j.created_by = $1 "
-      "AND j.config_key = $2 AND j.status = 'processing' LIMIT 1",
+      "SELECT j.embedding_config::pg_catalog.text FROM ai.embedding_jobs j "
+      "WHERE j.created_by OPERATOR(pg_catalog.=) $1 AND j.config_key OPERATOR(pg_catalog.=) $2 "
+      "AND j.status OPERATOR(pg_catalog.=) 'pending' UNION ALL "
+      "SELECT j.embedding_config::pg_catalog.text FROM ai.embedding_jobs j "
+      "WHERE j.created_by OPERATOR(pg_catalog.=) $1 AND j.config_key OPERATOR(pg_catalog.=) $2 "
+      "AND j.status OPERATOR(pg_catalog.=) 'retrying' UNION ALL "
+      "SELECT j.embedding_config::pg_catalog.text FROM ai.embedding_jobs j "
+      "WHERE j.created_by OPERATOR(pg_catalog.=) $1 AND j.config_key OPERATOR(pg_catalog.=) $2 "
+      "AND j.status OPERATOR(pg_catalog.=) 'processing' LIMIT 1",
       arguments);
   return rows.count() == 0 ? std::nullopt
                            : std::optional(std::string(pg::Utf8View(*rows.At(0, 0))));

@@ -66,8 +66,8 @@ std::optional<std::vector<ProviderRow>> ReadProviders() {
   const Extension extension = WithExtension([&](pg::Spi& spi) {
     const pg::Rows rows = spi.Execute(
         "SELECT endpoint, api_key_name, fingerprint, enabled, paused_until, requests_per_minute, "
-        "tokens_per_minute, resumed_at, breaker <> 'closed', failure_streak, open_until, "
-        "cooldown_until FROM ai.provider");
+        "tokens_per_minute, resumed_at, breaker OPERATOR(pg_catalog.<>) 'closed', failure_streak, "
+        "open_until, cooldown_until FROM ai.provider");
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       providers.push_back(RowAt(rows, i));
     }

@@ -19,9 +19,9 @@ std::string HashSeed(const json::Value& embedding) {
 /// on the queue that rows are read. One whom somebody else changes just now is not waited for.
 void FollowOwner(pg::Spi& spi, std::span<const pg::Argument> id) {
   spi.Execute(
-      "SELECT ai._vectorizer_follow_owner(l.v) FROM (SELECT v FROM ai.vectorizer v WHERE v.id = $1 "
-      "AND v.owner_role <> pg_get_userbyid(ai._vectorizer_owner(v)) "
-      "FOR NO KEY UPDATE SKIP LOCKED) l",
+      "SELECT ai._vectorizer_follow_owner(l.v) FROM (SELECT v FROM ai.vectorizer v "
+      "WHERE v.id OPERATOR(pg_catalog.=) $1 AND v.owner_role OPERATOR(pg_catalog.<>) "
+      "pg_catalog.pg_get_userbyid(ai._vectorizer_owner(v)) FOR NO KEY UPDATE SKIP LOCKED) l",
       id);
 }
 
@@ -58,9 +58,11 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
   FollowOwner(spi, arguments);
   const pg::Rows rows = spi.Execute(
-      "SELECT v.name, v.config::text, ai._vectorizer_statements(v)::text, v.queue::oid, "
-      "v.work::oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config), "
-      "v.source::oid, v.target::oid FROM ai.vectorizer v WHERE v.id = $1",
+      "SELECT v.name, v.config::pg_catalog.text, "
+      "ai._vectorizer_statements(v)::pg_catalog.text, v.queue::pg_catalog.oid, "
+      "v.work::pg_catalog.oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config), "
+      "v.source::pg_catalog.oid, v.target::pg_catalog.oid "
+      "FROM ai.vectorizer v WHERE v.id OPERATOR(pg_catalog.=) $1",
       arguments);
   if (rows.count() == 0) {
     throw ai::Error(ErrorCode::kUndefinedObject, "the vectorizer was dropped");
@@ -101,7 +103,8 @@ bool Vectorizer::IsOutdated() {
     pg::Spi spi;
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
     const pg::Rows rows = spi.Execute(
-        "SELECT ai._vectorizer_statements(v)::text FROM ai.vectorizer v WHERE v.id = $1",
+        "SELECT ai._vectorizer_statements(v)::pg_catalog.text FROM ai.vectorizer v "
+        "WHERE v.id OPERATOR(pg_catalog.=) $1",
         arguments);
     if (rows.count() > 0) {
       now = pg::Utf8View(rows.At(0, 0).value());

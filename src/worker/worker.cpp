@@ -37,7 +37,8 @@ Registration RegisterProcess() {
   const Extension extension = WithExtension([&](pg::Spi& spi) {
     const auto interval = static_cast<std::int32_t>(HeartbeatInterval().count());
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(interval)}};
-    id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 * interval '1 millisecond')",
+    id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 OPERATOR(pg_catalog.*) "
+                     "interval '1 millisecond')",
                      arguments)
              .TextAt(0, 0)
              .value();
