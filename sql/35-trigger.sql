@@ -1,7 +1,7 @@
 -- The triggers on source tables. A user's transaction only ever inserts into a queue.
 --
--- CREATE TRIGGER needs EXECUTE on the function. It is revoked, since a trigger that names somebody
--- else's queue would write to it: only create_vectorizer makes such triggers.
+-- CREATE TRIGGER needs EXECUTE on the function, and so does who makes or attaches a partition: PostgreSQL
+-- copies row triggers there. So everybody has it, and the function checks that its table may fill the queue.
 
 -- The arguments are the queue's schema and name, then the key columns of the source, then, if rows have
 -- priorities, an empty one and the column of these.
@@ -10,7 +10,6 @@ CREATE FUNCTION ai._vectorizer_enqueue() RETURNS trigger
     AS 'MODULE_PATHNAME', 'ai_vectorizer_enqueue';
 COMMENT ON FUNCTION ai._vectorizer_enqueue() IS
     'row trigger of a vectorizer''s source: collects the key of the row for the queue';
-REVOKE ALL ON FUNCTION ai._vectorizer_enqueue() FROM PUBLIC;
 
 CREATE FUNCTION ai._vectorizer_flush() RETURNS trigger
     LANGUAGE c

@@ -73,6 +73,8 @@ SELECT ai._vectorizer_set_disabled(10, jsonb_populate_record(NULL::ai.vectorizer
 -- Triggers that would write to a queue, or read from a target, for her.
 CREATE TABLE evil.t (id int PRIMARY KEY, body text);
 CREATE TRIGGER t AFTER INSERT ON evil.t FOR EACH ROW EXECUTE FUNCTION ai._vectorizer_enqueue('ai', '_vectorizer_q_1', 'id');
+INSERT INTO evil.t VALUES (1, 'a');
+DROP TRIGGER t ON evil.t;
 CREATE TRIGGER t AFTER INSERT ON victim.src FOR EACH ROW EXECUTE FUNCTION ai._vectorizer_enqueue('ai', '_vectorizer_q_1', 'id');
 CREATE TRIGGER t AFTER INSERT ON evil.t EXECUTE FUNCTION ai._vectorizer_flush();
 CREATE TRIGGER t AFTER TRUNCATE ON evil.t EXECUTE FUNCTION ai._vectorizer_truncate('1');

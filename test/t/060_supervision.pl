@@ -300,6 +300,18 @@ is(sql(q{SELECT ai.resume_vectorizer('deadly')}), 't', 'mended and resumed');
 ok($engine->drained('deadly'), 'it is done');
 cmp_ok(sql('SELECT count(*) FROM deadly_embedding_store'), '>=', 290, 'but for the few that were given up');
 
+# -- a worker that lives, and can write nothing
+
+(my $mute, $process) = split /\|/, sql(q{SELECT pid, details ->> 'process' FROM ai.worker WHERE component = 'worker:vectorizer:1'});
+forget_log();
+sql(qq{CREATE FUNCTION refuse_beat() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'not you'; END \$\$;
+	CREATE TRIGGER refuse BEFORE UPDATE ON ai.vectorizer_worker_process FOR EACH ROW WHEN (OLD.id = '$process') EXECUTE FUNCTION refuse_beat()});
+ok($engine->poll(qq{SELECT count(*) = 1 FROM ai.worker WHERE component = 'worker:vectorizer:1' AND pid <> $mute AND status = 'healthy'}),
+	'another one takes its place');
+like(new_log(), qr/could not note that a worker process is alive: not you/, 'the log says why');
+sql(q{DROP TRIGGER refuse ON ai.vectorizer_worker_process});
+all_well('all are well');
+
 # -- a row that takes the server down
 
 $engine->set('ai.restart_limit' => 2);

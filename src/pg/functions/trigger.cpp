@@ -2,8 +2,9 @@
 //
 // Their arguments are the queue's schema and name, then the names of the source's key columns; and,
 // if rows have a priority of their own, an empty one, which no column is called, and its column.
-// Names, not numbers: partitions number their columns as they like. Only create_vectorizer may make
-// such a trigger (EXECUTE is revoked), since it writes to the queue without a permission check.
+// Names, not numbers: partitions number their columns as they like. Anybody may make such a trigger,
+// since PostgreSQL copies it to new partitions with the rights of who makes these; so it checks that
+// its table may fill the queue.
 #include "core/policy/row_priority.hpp"
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
@@ -43,6 +44,44 @@ Oid QueueByName(const char* schema, const char* name, const char* trigger) {
                     "ai.drop_vectorizer and create it again."));
   }
   return queue;
+}
+
+bool MayInsert(Oid queue, Oid owner) {
+  return pg_class_aclcheck(queue, owner, ACL_INSERT) == ACLCHECK_OK ||
+         pg_attribute_aclcheck(queue, 1, owner, ACL_INSERT) == ACLCHECK_OK;
+}
+
+/// Whether a vectorizer with this queue has the table, or one that it is a partition of, as its source.
+bool IsSourceOf(Oid queue, Oid table) {
+  constexpr const char* kStatement =
+      "SELECT FROM ai.vectorizer v WHERE v.queue OPERATOR(pg_catalog.=) $1 "
+      "AND (v.source OPERATOR(pg_catalog.=) $2 OR v.source OPERATOR(pg_catalog.=) ANY "
+      "(ARRAY(SELECT a.relid FROM pg_catalog.pg_partition_ancestors($2) a)))";
+  Oid types[] = {REGCLASSOID, REGCLASSOID};
+  Datum values[] = {ObjectIdGetDatum(queue), ObjectIdGetDatum(table)};
+  Oid caller = InvalidOid;
+  int context = 0;
+  GetUserIdAndSecContext(&caller, &context);
+  SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, context | SECURITY_LOCAL_USERID_CHANGE);
+  SPI_connect();
+  const int code = SPI_execute_with_args(kStatement, 2, types, values, nullptr, true, 1);
+  const bool found = code == SPI_OK_SELECT && SPI_processed > 0;
+  SPI_finish();
+  SetUserIdAndSecContext(caller, context);
+  return found;
+}
+
+/// The owner of a source may insert into its queue. After REASSIGN OWNED, and for partitions of
+/// another owner, the catalog tells.
+void CheckMayFill(Oid queue, Relation table, const char* trigger) {
+  if (!MayInsert(queue, table->rd_rel->relowner) && !IsSourceOf(queue, RelationGetRelid(table))) {
+    ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+            errmsg("permission denied to fill the queue %s from table \"%s\"", get_rel_name(queue),
+                   RelationGetRelationName(table)),
+            errdetail("Trigger \"%s\" would do that, and the queue is that of another table.",
+                      trigger),
+            errhint("Drop the trigger."));
+  }
 }
 
 int KeyCount(const Trigger& trigger) {
@@ -97,6 +136,7 @@ const QueueRoute& RouteOf(FunctionCallInfo fcinfo, const TriggerData& event) {
   route =
       static_cast<QueueRoute*>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(QueueRoute)));
   route->queue = QueueByName(trigger.tgargs[0], trigger.tgargs[1], trigger.tgname);
+  CheckMayFill(route->queue, event.tg_relation, trigger.tgname);
   route->key_count = key_count;
   for (int i = 0; i < key_count; ++i) {
     route->source_columns[i] =
