@@ -37,6 +37,18 @@ CREATE FUNCTION ai._processes(OUT process text, OUT pid integer) RETURNS SETOF r
 COMMENT ON FUNCTION ai._processes() IS
     'background processes of the extension that serve this database';
 
+-- SECURITY DEFINER: the catalog of vectorizers is not for everybody. It tells a number, no more.
+CREATE FUNCTION ai._stray_count() RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM ai._strays());
+END
+$$;
+COMMENT ON FUNCTION ai._stray_count() IS
+    'how many triggers, tables and restored rows of ours belong to no vectorizer';
+
 CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURNS SETOF record
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -47,7 +59,8 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
                ai._local_model() AS model,
                (SELECT count(*) FROM ai._processes()) AS process_count,
                (SELECT string_agg(format('%s (pid %s)', process, pid), ', ') FROM ai._processes())
-                   AS process_list
+                   AS process_list,
+               ai._stray_count() AS strays
     )
     SELECT s.* FROM installed i, LATERAL (VALUES
         ('library version', ai.version(), NULL),
@@ -75,7 +88,12 @@ CREATE FUNCTION ai.status(OUT item text, OUT value text, OUT advice text) RETURN
              || ' Run make model and make install in the source tree, or set ai.model_path to '
              'another one.'
          END),
-        ('processes', i.process_count::text, i.process_list)
+        ('processes', i.process_count::text, i.process_list),
+        ('strays', i.strays::text,
+         CASE WHEN i.strays > 0 THEN
+             'Triggers or tables belong to no vectorizer: ai.health() names them. If the rest of a '
+             'dump is still to be restored, do that; else run ai.drop_strays() as a superuser.'
+         END)
     ) AS s (item, value, advice)
     $$;
 COMMENT ON FUNCTION ai.status() IS

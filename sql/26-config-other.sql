@@ -69,7 +69,7 @@ CREATE FUNCTION ai.processing_default(batch_size int4 DEFAULT NULL, concurrency 
             'priority_column', priority_column)))
     $$;
 COMMENT ON FUNCTION ai.processing_default(int4, int4, int4, int4, boolean, name) IS
-    'vectorizer configuration: rows at a time, requests at a time, order among vectorizers, tries, '
+    'vectorizer configuration: rows at a time, requests at a time, weight among vectorizers, tries, '
     'use of other rows'' vectors, column by which rows come first';
 
 CREATE FUNCTION ai._validate_scheduling(config jsonb) RETURNS jsonb

@@ -26,6 +26,35 @@ CREATE FUNCTION ai._is_owner(role oid, relation regclass) RETURNS boolean
 COMMENT ON FUNCTION ai._is_owner(oid, regclass) IS
     'whether a role is the owner of a relation, a member of the owner, or a superuser';
 
+-- What a priority is worth is bounded, whoever has it; but it is at the cost of others, so a high one is
+-- a superuser's to give. The setting is the session's, and nobody else can have raised it.
+CREATE FUNCTION ai._check_priority(caller oid, priority int4, word text DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    most int4 := current_setting('ai.max_priority');
+    role text := pg_get_userbyid(caller);
+BEGIN
+    IF coalesce(priority, 0) <= most
+       OR EXISTS (SELECT FROM pg_roles r WHERE r.oid = caller AND r.rolsuper)
+       OR EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'ai' AND e.extowner = caller) THEN
+        RETURN;
+    END IF;
+    RAISE EXCEPTION 'permission denied to use priority %', priority
+        USING ERRCODE = 'insufficient_privilege',
+              DETAIL = CASE WHEN word IS NULL THEN ''
+                            ELSE format('Priority "%s" is %s. ', word, priority) END
+                  || format('Role "%s" may use priorities up to %s.', role, most),
+              HINT = format('Use a lower one, or have a superuser run ALTER ROLE %1$I SET '
+                            'ai.max_priority = %2$s, or GRANT SET ON PARAMETER ai.max_priority TO %1$I.',
+                            role, priority);
+END
+$$;
+COMMENT ON FUNCTION ai._check_priority(oid, int4, text) IS
+    'raises an error unless a role may use a priority: see the setting ai.max_priority';
+REVOKE ALL ON FUNCTION ai._check_priority(oid, int4, text) FROM PUBLIC;
+
 -- Statements that run with the rights of the extension's owner name tables and operators with their
 -- schemas. The owner of a schema can give it another name, and make one with things of his own in its
 -- place; so such statements keep to schemas of superusers.

@@ -20,7 +20,8 @@ CREATE TABLE ai.vectorizer (
     config       jsonb NOT NULL,
     owner_role   name NOT NULL,
     disabled     boolean NOT NULL DEFAULT false,
-    created      timestamptz NOT NULL DEFAULT now()
+    created      timestamptz NOT NULL DEFAULT now(),
+    restoring    boolean NOT NULL DEFAULT false
 );
 CREATE INDEX ON ai.vectorizer (source);
 COMMENT ON TABLE ai.vectorizer IS 'vectorizers: which table is embedded, how, and where to';
@@ -38,18 +39,58 @@ COMMENT ON COLUMN ai.vectorizer.trigger_name IS
 COMMENT ON COLUMN ai.vectorizer.config IS 'what create_vectorizer was given, a section each';
 COMMENT ON COLUMN ai.vectorizer.owner_role IS
     'owner of the source when last looked at; the truth is the owner in pg_class';
+COMMENT ON COLUMN ai.vectorizer.restoring IS
+    'the row came from a dump whose triggers are still to come: nothing is taken from its queue, and '
+    'what happens to its tables is part of the restore';
 
+CREATE SEQUENCE ai._vectorizer_errors_seq;
+COMMENT ON SEQUENCE ai._vectorizer_errors_seq IS 'numbers of errors, in the order of their coming';
+
+-- A ring for each vectorizer: an error takes the slot after that of the one before, and whatever had
+-- it goes. So there are never many, however many rows fail, and no vectorizer's errors drive out
+-- those of another.
 CREATE TABLE ai._vectorizer_errors (
     id       int4 NOT NULL REFERENCES ai.vectorizer ON DELETE CASCADE,
     message  text NOT NULL,
     details  jsonb,
-    recorded timestamptz NOT NULL DEFAULT now()
+    recorded timestamptz NOT NULL DEFAULT now(),
+    number   bigint NOT NULL DEFAULT nextval('ai._vectorizer_errors_seq'),
+    slot     int2 NOT NULL
 );
 CREATE INDEX ON ai._vectorizer_errors (id, recorded);
+CREATE INDEX ON ai._vectorizer_errors (id, number);
+CREATE INDEX ON ai._vectorizer_errors (id, slot);
 -- In a publication of all tables, what has no key cannot be deleted otherwise.
 ALTER TABLE ai._vectorizer_errors REPLICA IDENTITY FULL;
 COMMENT ON TABLE ai._vectorizer_errors IS
-    'errors of vectorizers; details has the key of the row, the step and the class of the error';
+    'errors of vectorizers, the newest thousand of each; details has the key of the row, the step and '
+    'the class of the error';
+
+-- One lookup for the last error and one for the slot, also for the rows of one statement, of which
+-- each sees those before. A row of a dump has its slot already. Rows that two transactions write at a
+-- time may share one, until it is taken again; a row that somebody has locked is just being removed.
+-- Plans are made while the table is small, and must be good when it is not.
+CREATE FUNCTION ai._vectorizer_errors_keep_newest() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
+    AS $$
+DECLARE
+    slots constant int4 := 1000;
+BEGIN
+    IF NEW.slot IS NULL THEN
+        NEW.slot := coalesce((SELECT (e.slot + 1) % slots FROM ai._vectorizer_errors e
+                              WHERE e.id = NEW.id ORDER BY e.number DESC LIMIT 1), 0);
+    END IF;
+    DELETE FROM ai._vectorizer_errors x WHERE x.ctid = ANY (ARRAY(
+        SELECT e.ctid FROM ai._vectorizer_errors e WHERE e.id = NEW.id AND e.slot = NEW.slot
+        FOR UPDATE SKIP LOCKED));
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_errors_keep_newest() IS
+    'trigger: gives an error the next slot of its vectorizer, and removes what was in it';
+CREATE TRIGGER keep_newest BEFORE INSERT ON ai._vectorizer_errors
+    FOR EACH ROW EXECUTE FUNCTION ai._vectorizer_errors_keep_newest();
 
 -- The queues with their tables of work and of failed rows inherit from this one, which has neither
 -- columns nor rows: so that DROP EXTENSION knows what belongs to it, though they have to be in a dump.
@@ -84,4 +125,5 @@ COMMENT ON VIEW ai._vectorizer_detail IS
 
 SELECT pg_catalog.pg_extension_config_dump('ai.vectorizer_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('ai.vectorizer', '');
+SELECT pg_catalog.pg_extension_config_dump('ai._vectorizer_errors_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('ai._vectorizer_errors', '');

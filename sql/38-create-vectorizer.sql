@@ -250,6 +250,7 @@ BEGIN
     END IF;
     v.config := ai._vectorizer_config(source, loading, parsing, embedding, chunking, indexing,
                                       formatting, scheduling, processing, destination);
+    PERFORM ai._check_priority(caller, (v.config #>> '{processing,priority}')::int4);
     IF destination ->> 'implementation' = 'column' THEN
         PERFORM ai._vectorizer_check_column(source, v.source_pk, v.config);
     END IF;

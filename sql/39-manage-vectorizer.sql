@@ -64,7 +64,7 @@ CREATE FUNCTION ai._vectorizer_triggers(v ai.vectorizer, copies boolean DEFAULT 
     WITH mine AS (
         SELECT convert_to(n.nspname, getdatabaseencoding()) || zero
                || convert_to(q.relname, getdatabaseencoding()) || zero AS enqueue_arguments,
-            convert_to(v.id::text, getdatabaseencoding()) || zero AS id_argument
+            ai._id_argument(v.id) AS id_argument
         FROM pg_class q JOIN pg_namespace n ON n.oid = q.relnamespace, decode('00', 'hex') zero
         WHERE q.oid = v.queue
     )

@@ -1,7 +1,8 @@
 -- Turning vectorizers off and on, changing what can be changed, waking the workers.
 
 -- Where triggers were dropped, changes were missed: they are made again, and all rows are queued.
--- An embedding column that was dropped and added again is empty.
+-- An embedding column that was dropped and added again is empty. Who calls this expects no more of a
+-- restore.
 CREATE FUNCTION ai._vectorizer_repair(v ai.vectorizer) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
@@ -20,6 +21,10 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'Add the column, or drop the vectorizer with ai.drop_vectorizer.';
     END IF;
+    IF v.restoring THEN
+        UPDATE ai.vectorizer x SET restoring = false WHERE x.id = v.id;
+        v.restoring := false;
+    END IF;
     IF (SELECT count(*) FROM ai._vectorizer_triggers(v) t WHERE t.relation = v.source) < 4 THEN
         EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', ai._qualified_name(v.source));
         PERFORM ai._vectorizer_create_source_trigger(v);
@@ -30,6 +35,9 @@ BEGIN
         WHERE e.id = v.id AND e.details ->> 'step' = 'definition') THEN
         PERFORM ai._vectorizer_enqueue_rows(v, ai._from_source(v.source),
                                             format('WHERE %I IS NULL', embedding_column));
+    END IF;
+    IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
+        PERFORM ai._vectorizer_follow_partitions(v);
     END IF;
 END
 $$;

@@ -176,8 +176,8 @@ COMMENT ON FUNCTION ai._vectorizer_follow_owner(ai.vectorizer) IS
     'what follows from a new owner of a source';
 
 -- Triggers name the queue; and what turns them off and on again forgets ALWAYS. What was changed
--- meanwhile nobody knows, so all rows are queued then. A session that restores a dump makes triggers
--- and turns them on in two steps, and has the queue in the dump.
+-- meanwhile nobody knows, so all rows are queued then. A restore makes triggers and turns them on in
+-- two steps, and has the queue in the dump.
 CREATE FUNCTION ai._vectorizer_follow_triggers(v ai.vectorizer) RETURNS void
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
@@ -192,14 +192,14 @@ BEGIN
                    WHERE x.tgrelid = v.source AND x.tgname = v.trigger_name) THEN
         PERFORM ai._vectorizer_create_source_trigger(v);
     END IF;
-    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled IN ('O', 'D') LOOP
+    FOR t IN SELECT * FROM ai._vectorizer_triggers(v, true) x WHERE x.enabled <> 'A' LOOP
         is_off := is_off OR t.enabled = 'D';
         CONTINUE WHEN t.enabled = 'D';
         was_off := true;
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', ai._qualified_name(t.relation),
                        t.trigger_name);
     END LOOP;
-    IF was_off AND current_setting('check_function_bodies')::boolean THEN
+    IF was_off AND NOT v.restoring THEN
         RAISE NOTICE 'all rows of % are queued for vectorizer "%"', ai._qualified_name(v.source),
             v.name
             USING DETAIL = 'Its triggers were turned off, and changes may have been missed.';
@@ -240,6 +240,9 @@ BEGIN
     PERFORM ai._vectorizer_follow_triggers(v);
     IF (SELECT c.relkind = 'p' FROM pg_class c WHERE c.oid = v.source) THEN
         PERFORM ai._vectorizer_follow_partitions(v);
+    END IF;
+    IF v.restoring THEN
+        PERFORM ai._vectorizer_follow_restore(v);
     END IF;
     DELETE FROM ai._vectorizer_followed f WHERE f.vectorizer_id = v.id;
 END

@@ -29,7 +29,7 @@ COMMENT ON TABLE ai._vectorizer_pause IS
 SELECT pg_catalog.pg_extension_config_dump('ai._worker_pause', '');
 SELECT pg_catalog.pg_extension_config_dump('ai._vectorizer_pause', '');
 CREATE TRIGGER restore BEFORE INSERT ON ai._vectorizer_pause FOR EACH ROW
-    WHEN (NOT current_setting('check_function_bodies')::boolean)
+    WHEN (NEW.paused_at NOT BETWEEN now() AND clock_timestamp())
     EXECUTE FUNCTION ai._restore_row('vectorizer_id');
 
 -- By the clock of now, not of the transaction: the end of a pause may come while one is open. In

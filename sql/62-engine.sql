@@ -135,20 +135,7 @@ CREATE FUNCTION ai._worker_prune(live uuid[]) RETURNS void
 COMMENT ON FUNCTION ai._worker_prune(uuid[]) IS
     'removes rows about worker processes that have been gone for a week, a thousand at most';
 
--- A scan of the index for each vectorizer, backwards to the thousandth error.
-CREATE FUNCTION ai._vectorizer_errors_prune() RETURNS void
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    DELETE FROM ai._vectorizer_errors WHERE ctid IN (
-        SELECT old.ctid FROM ai.vectorizer v, LATERAL (
-            SELECT e.ctid FROM ai._vectorizer_errors e WHERE e.id = v.id
-            ORDER BY e.recorded DESC OFFSET 1000 LIMIT 1000) old)
-    $$;
-COMMENT ON FUNCTION ai._vectorizer_errors_prune() IS
-    'removes all but the newest thousand errors of each vectorizer, in steps';
-
 REVOKE ALL ON FUNCTION ai._pages(regclass),
     ai._vectorizer_reclaim(ai.vectorizer, uuid[], interval, uuid[]),
     ai._vectorizer_blame(int4, text, int4, interval),
-    ai._worker_prune(uuid[]), ai._vectorizer_errors_prune() FROM PUBLIC;
+    ai._worker_prune(uuid[]) FROM PUBLIC;

@@ -19,7 +19,7 @@ COMMENT ON TABLE ai.usage IS
     'them, rows, chunks sent, chunks that were there already, chunks that were cut to fit';
 SELECT pg_catalog.pg_extension_config_dump('ai.usage', '');
 CREATE TRIGGER restore BEFORE INSERT ON ai.usage FOR EACH ROW
-    WHEN (NOT current_setting('check_function_bodies')::boolean)
+    WHEN (ai._in_session())
     EXECUTE FUNCTION ai._restore_row('vectorizer_id');
 
 CREATE FUNCTION ai._worker_usage(vectorizer_id int4, model text, requests bigint,
@@ -132,8 +132,8 @@ CREATE FUNCTION ai._statement_read(v ai.vectorizer) RETURNS text
 COMMENT ON FUNCTION ai._statement_read(ai.vectorizer) IS
     'statement by which a worker reads the texts of rows it has taken';
 
--- For a table as destination: $1 places, of which each is joined to the rows of the target. Chunks are
--- only added to rows that the source still has.
+-- For a table as destination: $1 places, of which each is joined to the rows of the target. Whether the
+-- source still has the rows is looked at last (alive), so that it is locked for a moment only.
 CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
@@ -174,10 +174,9 @@ CREATE FUNCTION ai._statements_table(v ai.vectorizer) RETURNS jsonb
             'FROM (SELECT pg_catalog.unnest($1) AS place, pg_catalog.unnest($2) AS seq, '
             'pg_catalog.unnest($3) AS chunk, pg_catalog.unnest($4) AS embedding, '
             'pg_catalog.unnest($5) AS hash) c, LATERAL (SELECT * FROM %s k '
-            'WHERE k.ctid OPERATOR(pg_catalog.=) c.place OFFSET 0) k, '
-            'LATERAL (SELECT FROM %s s WHERE %s OFFSET 0) s', target,
-            ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work,
-            ai._from_source(v.source), source_matches) AS insert_chunks) i
+            'WHERE k.ctid OPERATOR(pg_catalog.=) c.place OFFSET 0) k', target,
+            ai._key_list(v.source_pk, '%3$s'), ai._key_list(v.source_pk, 'k.%2$s'), work)
+            AS insert_chunks) i
     $$;
 COMMENT ON FUNCTION ai._statements_table(ai.vectorizer) IS
     'statements by which a worker writes to a target table';
@@ -302,7 +301,7 @@ COMMENT ON FUNCTION ai._vectorizer_statements(ai.vectorizer) IS
 -- at in one transaction, and the server has not that many.
 CREATE FUNCTION ai._vectorizer_has_work(v ai.vectorizer, INOUT whole boolean, suspects boolean,
         OUT first_change tid, OUT next_retry timestamptz, OUT next_suspect timestamptz,
-        OUT priority int4)
+        OUT priority int4, OUT granted int4)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -311,12 +310,14 @@ DECLARE
     start bigint;
 BEGIN
     priority := 0;
+    granted := 0;
     IF ai._pages(v.queue) = 0 AND ai._pages(v.work) = 0 AND ai._pages(v.failed) IS NOT NULL THEN
         whole := true;
         RETURN;  -- as new, or after a vacuum: there is nothing to do, and no query needed to see that
     END IF;
     BEGIN
-        priority := coalesce((v.config #>> '{processing,priority}')::int4, 0);
+        granted := coalesce((v.config #>> '{processing,priority}')::int4, 0);
+        priority := granted;
         EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT',
                        ai._qualified_name(v.queue), ai._qualified_name(v.work),
                        ai._qualified_name(v.failed));
@@ -354,12 +355,13 @@ END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
     'where the changes in the queue of a vectorizer begin, whether all of it was looked at, when the '
-    'next rows are to be tried again, and the priority of the first one';
+    'next rows are to be tried again, the priority of the first one, and the vectorizer''s own';
 
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
         OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
-        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8)
+        OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid,
+        OUT granted int4)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
@@ -367,15 +369,16 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     SELECT w.whole, v.id, v.xmin::text || ' ' || coalesce(s.relowner::text, ''),
         w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
-        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id)
+        extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id),
+        s.relowner, w.granted
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
-    WHERE NOT v.disabled
+    WHERE NOT v.disabled AND NOT v.restoring
     $$;
 COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are not disabled, with what there is to do for each, and how long a worker has '
-    'to leave it alone';
+    'vectorizers that are neither disabled nor being restored, with what there is to do for each, how '
+    'long a worker has to leave it alone, and in whose share of the work it is';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
     ai._look_for_work(boolean, boolean, text),

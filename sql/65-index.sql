@@ -132,7 +132,7 @@ DECLARE
 BEGIN
     FOR v IN
         SELECT x.* FROM ai.vectorizer x JOIN pg_class c ON c.oid = coalesce(x.target, x.source)
-        WHERE x.config #>> '{indexing,implementation}' = 'hnsw' AND NOT x.disabled
+        WHERE x.config #>> '{indexing,implementation}' = 'hnsw' AND NOT x.disabled AND NOT x.restoring
           AND (c.relkind = 'p' OR ai._pages(c.oid) * rows_of_a_page >= coalesce(
                    (x.config #>> '{indexing,min_rows}')::int4, 100000)
                OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND NOT i.indisvalid))

@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     PERFORM ai._vectorizer_require_owner(caller, v, 'execute');
     name := v.name;
-    state := CASE WHEN v.disabled THEN 'disabled'
+    state := CASE WHEN v.disabled OR v.restoring THEN 'disabled'
         WHEN ai._pause_left('*', v.id) IS NOT NULL THEN 'paused' ELSE 'enabled' END;
     EXECUTE format(
         'SELECT EXISTS (SELECT FROM %1$s q WHERE q.queued_at <= $1) OR EXISTS (SELECT FROM %2$s w '

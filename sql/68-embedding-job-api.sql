@@ -78,6 +78,7 @@ DECLARE
     oldest timestamptz := ai._oldest_reused();
 BEGIN
     PERFORM ai._embedding_job_check(input_texts, priority, max_attempts, notify_channel);
+    PERFORM ai._check_priority(caller, ai._priority_number(priority), priority::text);
     RETURN QUERY
     INSERT INTO ai.embedding_jobs AS n (status, priority, embedding_model, embedding_config,
         config_key, input_text, text_hash, max_attempts, completed_at, embedding_vector,

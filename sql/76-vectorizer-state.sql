@@ -1,7 +1,8 @@
 -- In which state a vectorizer is, in a word and with the reason; and the view of all that is known.
 --
 --   idle      there is nothing to do            queued      rows wait for a worker that has time
---   active    rows are with workers             waiting     its provider is not to be asked now
+--   active    rows are with workers             waiting     its provider is not to be asked now, or
+--                                                           it is being restored
 --   retrying  something failed, is tried again  no workers  nobody is there who could take rows
 --   paused, disabled  by somebody's decision    locked      somebody is changing it
 
@@ -19,6 +20,10 @@ BEGIN
     ELSIF v.disabled THEN
         state := 'disabled';
         reason := ai._vectorizer_disabled_reason(v);
+    ELSIF v.restoring AND NOT ai._vectorizer_is_whole(v) THEN
+        state := 'waiting';
+        reason := format('for the rest of its restore, which makes its triggers; if there is nothing '
+                         'more to restore, run ai.enable_vectorizer_schedule(%L)', v.name);
     ELSE
         reason := ai._vectorizer_paused_reason(v.id);
         state := CASE WHEN reason IS NOT NULL THEN 'paused' END;

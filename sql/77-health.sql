@@ -131,7 +131,8 @@ BEGIN
         SELECT * FROM ai._health_workers()
         UNION ALL SELECT * FROM ai._health_providers(max_error_rate)
         UNION ALL SELECT * FROM ai._health_vectorizers(max_pending_age)
-        UNION ALL SELECT * FROM ai._health_jobs(max_pending_age));
+        UNION ALL SELECT * FROM ai._health_jobs(max_pending_age)
+        UNION ALL SELECT * FROM ai._health_strays());
     ok := cardinality(reasons) = 0;
     RETURN NEXT;
 END

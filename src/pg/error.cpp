@@ -31,46 +31,34 @@ ErrorData* Error::Release() const noexcept {
   return record_->data;
 }
 
-bool EndsProcess(const Error& error) noexcept {
-  switch (error.sqlstate()) {
-    case ERRCODE_QUERY_CANCELED:
-    case ERRCODE_ADMIN_SHUTDOWN:
-    case ERRCODE_CRASH_SHUTDOWN:
-    case ERRCODE_CANNOT_CONNECT_NOW:
-    case ERRCODE_DATABASE_DROPPED:
-      return true;
-    default:
-      return false;
-  }
-}
-
-Blame BlameOf(const Error& error) noexcept {
+bool IsAboutRow(const Error& error) noexcept {
   switch (ERRCODE_TO_CATEGORY(error.sqlstate())) {
+    case ERRCODE_CONNECTION_EXCEPTION:
     case ERRCODE_FEATURE_NOT_SUPPORTED:
     case ERRCODE_INVALID_TRANSACTION_STATE:
     case ERRCODE_INVALID_TRANSACTION_TERMINATION:
     case ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION:
     case ERRCODE_INVALID_CATALOG_NAME:
     case ERRCODE_INVALID_SCHEMA_NAME:
-    case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
-    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-    case ERRCODE_CONFIG_FILE_ERROR:
-    case ERRCODE_FDW_ERROR:
-      return Blame::kUnclear;
-    case ERRCODE_CONNECTION_EXCEPTION:
     case ERRCODE_TRANSACTION_ROLLBACK:
+    case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
     case ERRCODE_INSUFFICIENT_RESOURCES:
+    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
     case ERRCODE_OPERATOR_INTERVENTION:
     case ERRCODE_SYSTEM_ERROR:
+    case ERRCODE_CONFIG_FILE_ERROR:
+    case ERRCODE_FDW_ERROR:
     case ERRCODE_INTERNAL_ERROR:
-      return Blame::kServer;
+      return false;
     default:
-      return Blame::kRow;
+      return true;
   }
 }
 
 bool MeetsLock(const Error& error) noexcept {
-  return error.sqlstate() == ERRCODE_LOCK_NOT_AVAILABLE;
+  const char* function = error.data().funcname;
+  return error.sqlstate() == ERRCODE_LOCK_NOT_AVAILABLE && function != nullptr &&
+         std::strcmp(function, "ProcessInterrupts") == 0;
 }
 
 bool MissesName(const Error& error) noexcept {

@@ -9,7 +9,7 @@ namespace ai::pg {
 
 std::optional<Secret> FindSecret(Oid role, std::string_view name) {
   const Datum name_datum = TextDatum(name);
-  const RoleScope as_superuser(BOOTSTRAP_SUPERUSERID, RoleTrust::kOurs);
+  const RoleScope as_superuser(BOOTSTRAP_SUPERUSERID);
   Spi spi;
   const Argument arguments[] = {{OIDOID, ObjectIdGetDatum(role)}, {TEXTOID, name_datum}};
   const Rows rows = spi.Execute(

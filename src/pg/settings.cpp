@@ -140,6 +140,9 @@ constexpr IntSetting kIntSettings[] = {
     {"ai.cache_ttl", &settings.cache_ttl, 3600, -1, kMost, PGC_SIGHUP, GUC_UNIT_S,
      "How old the vector of an embedding job may be to be used for another one with that text.",
      "With 0 every job is sent, with -1 the age does not matter."},
+    {"ai.max_priority", &settings.max_priority, 100, -32768, 32767, PGC_SUSET, 0,
+     "Up to which priority a role may have vectorizers and embedding jobs.",
+     "Superusers and the owner of the extension may have any. Set it for a role with ALTER ROLE."},
     {"ai.max_response_size", &settings.max_response_size, 64 * 1024, 1, 1024 * 1024, PGC_SUSET,
      GUC_UNIT_KB | GUC_SUPERUSER_ONLY, "How large the answer of a provider may be.",
      "A larger one is an error; it is not read to its end."},
@@ -154,6 +157,9 @@ constexpr IntSetting kIntSettings[] = {
      "A row with a longer one is given up. While a row is worked on, a worker needs up to four "
      "times "
      "as much memory."},
+    {"ai.store_timeout", &settings.store_timeout, 10'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How long a worker may take to read or store rows of one vectorizer, triggers included.",
+     "What takes longer is cancelled; its rows are charged an attempt, and the vectorizer rests."},
     {"ai.poll_interval", &settings.poll_interval, 5'000, 100, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How often a worker that nobody wakes looks for changes.",
      "A commit wakes the workers, so this is for what comes by another way."},

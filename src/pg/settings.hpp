@@ -30,12 +30,16 @@ struct Settings {
   int job_retention;    // seconds; -1: for ever
   int cache_ttl;        // seconds; 0: nothing is used again, -1: whatever its age
 
+  // What a role may ask for.
+  int max_priority;
+
   // Background processes.
   int workers;  // for each database
   int max_in_flight;
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds
   int max_text_size;       // kilobytes
+  int store_timeout;       // milliseconds
   int job_lock_timeout;    // milliseconds
   int worker_timeout;      // milliseconds
   int restart_limit;       // crashes

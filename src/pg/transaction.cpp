@@ -21,6 +21,12 @@ void RollBackOrDie(Fn&& roll_back) noexcept {
           errmsg("could not roll back a transaction: %s", reason));
 }
 
+/// Advisory locks of the session outlive transactions, also those that fail. We take none; those that
+/// a user's trigger has taken end with the transaction it ran in.
+void ReleaseSessionLocks() {
+  LockReleaseSession(USER_LOCKMETHOD);
+}
+
 }  // namespace
 
 Transaction::Transaction() : caller_context_(CurrentMemoryContext) {
@@ -29,7 +35,11 @@ Transaction::Transaction() : caller_context_(CurrentMemoryContext) {
     StartTransactionCommand();
   });
   try {
-    Call([] { PushActiveSnapshot(GetTransactionSnapshot()); });
+    Call([] {
+      set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+                        GUC_ACTION_LOCAL, true, 0, false);
+      PushActiveSnapshot(GetTransactionSnapshot());
+    });
   } catch (...) {
     // A constructor that throws gets no destructor call.
     RollBackOrDie([] { AbortCurrentTransaction(); });
@@ -45,6 +55,7 @@ void Transaction::Commit() {
       PopActiveSnapshot();
     }
     CommitTransactionCommand();
+    ReleaseSessionLocks();
   });
   open_ = false;
   MemoryContextSwitchTo(caller_context_);
@@ -55,7 +66,10 @@ Transaction::~Transaction() {
   if (!open_) {
     return;
   }
-  RollBackOrDie([] { AbortCurrentTransaction(); });
+  RollBackOrDie([] {
+    AbortCurrentTransaction();
+    ReleaseSessionLocks();
+  });
   MemoryContextSwitchTo(caller_context_);
 }
 

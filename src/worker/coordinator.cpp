@@ -9,6 +9,7 @@
 #include "worker/housekeeping.hpp"
 #include "worker/index_keeper.hpp"
 #include "worker/process.hpp"
+#include "worker/reconcile_keeper.hpp"
 #include "worker/shared_state.hpp"
 #include "worker/supervisor.hpp"
 #include "worker/wake.hpp"
@@ -26,7 +27,7 @@ constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping 
 class Coordinator final {
  public:
   explicit Coordinator(DatabaseSlot& slot)
-      : slot_(slot), supervisor_(slot, housekeeping_), indexes_(slot) {}
+      : slot_(slot), supervisor_(slot, housekeeping_), indexes_(slot), reconciling_(slot) {}
   void Run();
 
  private:
@@ -47,6 +48,7 @@ class Coordinator final {
   Supervisor supervisor_;
   bool supervising_ = false;
   IndexKeeper indexes_;
+  ReconcileKeeper reconciling_;
   bool version_said_ = false;
 };
 
@@ -123,6 +125,7 @@ bool Coordinator::Turn() {
   ShowActivity("looking after workers");
   const Extension extension = LookAtExtension();
   if (extension.presence == Presence::kBusy) {
+    reconciling_.GiveWay();
     next_turn_ = now_ + kBusyInterval;
     return true;
   }
@@ -132,7 +135,7 @@ bool Coordinator::Turn() {
   Supervise(extension);
   if (extension.FitsLibrary()) {
     KeepHouse();
-    next_turn_ = std::min(next_turn_, indexes_.Turn(now_));
+    next_turn_ = std::min({next_turn_, indexes_.Turn(now_), reconciling_.Turn(now_)});
   }
   return !supervisor_.IsToEnd();
 }

@@ -5,7 +5,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
-#include "pg/role.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/places.hpp"
@@ -97,7 +97,6 @@ Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
   Vectors found;
   WorkTransaction transaction;
   {
-    const pg::RoleScope as_owner(vectorizer.owner, pg::RoleTrust::kUsers);
     pg::Spi spi;
     pg::TurnMemory memory("ai found vectors");
     const auto keep = [&](const pg::Rows& rows, int hash_column) {
@@ -107,17 +106,19 @@ Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
       }
       return true;
     };
-    if (vectorizer.reuse()) {
+    pg::RunAsOwner(vectorizer.owner, [&] {
+      if (!vectorizer.reuse()) {
+        vectorizer.statements().vectors->Fetch(spi, {PlacesDatum(places)}, kFoundPart,
+                                               [&](const pg::Rows& rows) { return keep(rows, 1); });
+        return;
+      }
       std::vector<Datum> elements;
       for (const policy::ContentHash& hash : hashes) {
         elements.push_back(pg::ByteaDatum(hash));
       }
       vectorizer.statements().reuse->Fetch(spi, {pg::ArrayDatum(BYTEAOID, elements)}, kFoundPart,
                                            [&](const pg::Rows& rows) { return keep(rows, 0); });
-    } else {
-      vectorizer.statements().vectors->Fetch(spi, {PlacesDatum(places)}, kFoundPart,
-                                             [&](const pg::Rows& rows) { return keep(rows, 1); });
-    }
+    });
   }
   transaction.Commit();
   return found;

@@ -62,7 +62,7 @@ bool Look(const Read& read) {
     Refuse("library and extension have different versions: nothing is processed",
            "Run ALTER EXTENSION ai UPDATE; if the library is the older one, restart the server.");
   }
-  const pg::RoleScope role(extension.owner, pg::RoleTrust::kOurs);
+  const pg::RoleScope role(extension.owner);
   pg::Spi spi;
   read(spi);
   return true;

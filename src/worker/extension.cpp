@@ -87,7 +87,7 @@ Extension WithExtension(const std::function<void(pg::Spi&)>& work) {
   pg::Transaction transaction;
   const Extension extension = HoldExtension();
   if (extension.presence == Presence::kThere) {
-    const pg::RoleScope role(extension.owner, pg::RoleTrust::kOurs);
+    const pg::RoleScope role(extension.owner);
     pg::Spi spi;
     work(spi);
   }

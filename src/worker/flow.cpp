@@ -5,6 +5,8 @@
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
 #include "worker/ending.hpp"
+#include "worker/owner_share.hpp"
+#include "worker/process.hpp"
 
 namespace ai::worker {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
+constexpr milliseconds kForOthers{50};  // while an owner has to wait for others
 // What was embedded before an error in writing is embedded again after each rest.
 constexpr policy::Backoff kRest{std::chrono::seconds(10), std::chrono::minutes(1)};
 
@@ -35,6 +38,9 @@ std::optional<milliseconds> Flow::NextTake(const Lane& lane, SteadyTime now) con
   }
   if (IsBarred(lane)) {
     return UntilTake(lane);
+  }
+  if (IsDue(lane, now) && !MayServe(lane)) {
+    return ServesOwner(lane.owner) ? kForOthers : kLocked;
   }
   const bool room = SlotsFor(lane) > 0 && WantsMore(lane) && held_bytes_ < kMostHeldBytes;
   if (room && (lane.owes_rows || !lane.unread.empty())) {
@@ -76,9 +82,9 @@ WaitFor Flow::NextWait() {
     at_most(milliseconds(0));
   }
   for (const Request& request : delayed_) {
-    if (const auto closed = request.route.gate->Closed()) {
+    if (const auto closed = request.route.Closed()) {
       at_most(*closed);
-    } else if (FreeSlots(request.route.gate) > 0 && request.lane->in_flight < request.lane->slots) {
+    } else if (HasSlot(request)) {
       until(request.not_before);
     }
   }
@@ -90,16 +96,22 @@ WaitFor Flow::NextWait() {
   }
   for (const auto& [id, lane] : lanes_) {
     if (!lane.ready.empty()) {
-      until(lane.store_after);
+      until(MayStore(lane) ? lane.store_after : std::max(lane.store_after, now + kForOthers));
+    }
+    if (!lane.locked.empty()) {
+      until(lane.locked_until);
     }
     if (!lane.in_doubt.empty() && !lane.has_untried()) {
       at_most(milliseconds(0));
     }
     if (!lane.unsent.empty() && lane.route) {
-      at_most(lane.route->gate->Closed().value_or(wait));
+      at_most(lane.route->Closed().value_or(wait));
     }
     if (const auto next = NextTake(lane, now)) {
       at_most(*next);
+    }
+    if (lane.usage != Usage()) {
+      until(lane.count_after);
     }
   }
   return {in_flight_.empty() ? -1 : hint.fd, wait};
@@ -107,6 +119,7 @@ WaitFor Flow::NextWait() {
 
 void Flow::GiveBack() {
   transport().CancelAll();
+  CountAllUsage();
   for (auto& [id, lane] : lanes_) {
     // Rows that were just being written are in hand, but at no station.
     if (lane.vectorizer == nullptr || (lane.idle() && lane.held.empty() && lane.strays.empty())) {
@@ -115,7 +128,7 @@ void Flow::GiveBack() {
     try {
       lane.vectorizer->GiveBackAll(lease());
     } catch (const pg::Error& error) {
-      if (pg::EndsProcess(error)) {
+      if (EndsProcess(error)) {
         throw;
       }
     }
@@ -160,6 +173,7 @@ void Flow::End(Lane& lane, std::span<const RowPtr> rows) {
     if (!row->over) {
       row->over = true;
       held_bytes_ -= row->bytes;
+      lane.held_bytes -= row->bytes;
     }
   }
   std::erase_if(lane.held, [](const RowPtr& row) { return row->over; });
@@ -178,7 +192,7 @@ void Flow::Rest(Lane& lane, std::string_view step, const Failure& failure) {
         RecordError(lane.id, lease_, step, failure);
       }
     } catch (const pg::Error& error) {
-      if (pg::EndsProcess(error)) {
+      if (EndsProcess(error)) {
         throw;
       }
       lane.last_error.clear();  // somebody is just dropping it, or it is told the next time
@@ -195,7 +209,7 @@ bool Flow::IsRenamed(Lane& lane, const pg::Error& error) {
   try {
     return lane.vectorizer->IsOutdated();
   } catch (const pg::Error& another) {
-    if (pg::EndsProcess(another)) {
+    if (EndsProcess(another)) {
       throw;
     }
     return false;
@@ -226,6 +240,7 @@ void Flow::Forget(Lane& lane) {
   lane.strays.clear();
   lane.unsent.clear();
   lane.ready.clear();
+  lane.locked.clear();
   lane.in_doubt.clear();
   lane.route.reset();
   lane.walk = {};
@@ -247,7 +262,7 @@ void Flow::Drop(Lane& lane) {
   try {
     ReturnRows(lane);
   } catch (const pg::Error& error) {
-    if (pg::EndsProcess(error)) {
+    if (EndsProcess(error)) {
       throw;
     }
     // A table of work that has no other name is gone, with the rows in it.

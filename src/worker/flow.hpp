@@ -12,14 +12,18 @@
 #include <unordered_map>
 
 #include "core/clock.hpp"
+#include "core/policy/blame.hpp"
+#include "core/policy/fair_share.hpp"
 #include "core/random.hpp"
 #include "pg/error.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/settings_transport.hpp"
 #include "worker/governor.hpp"
 #include "worker/job_source.hpp"
 #include "worker/lane.hpp"
 #include "worker/local_embedder.hpp"
 #include "worker/pipeline.hpp"
+#include "worker/process.hpp"
 #include "worker/request_slots.hpp"
 
 namespace ai::worker {
@@ -47,6 +51,8 @@ class Flow {
   void Send();
   /// At the end of a turn: other workers may have what this one does not need.
   void FreeSlots();
+  /// Adds what was counted to the tables, if it is time.
+  void CountUsage();
   WaitFor NextWait();
 
   void LookAgain() { look_ = true; }
@@ -63,7 +69,8 @@ class Flow {
     std::vector<Item> items;
     Route route;
     std::optional<Ticket> ticket = std::nullopt;  // while it is under way
-    int tries = 0;
+    int failures = 0;                   // of its rows since they were taken
+    policy::FailingSince failing = {};  // they, or all of the lane's
     SteadyTime not_before = {};
     bool may_shrink = false;  // its reply may rightly be larger than ai.max_response_size
   };
@@ -81,9 +88,13 @@ class Flow {
   Lane& LaneOf(const JobGroup& group);
   void LoadJobs(Lane& lane, pg::Spi& spi);
   void NoteJobError(Lane& lane, const Failure& failure);
-  static bool Before(const Lane& left, const Lane& right);
   void TakeAll();
   Lane* NextLane();
+  bool IsDue(const Lane& lane, SteadyTime now) const;
+  bool MayServe(const Lane& lane) const;
+  bool HasRowsOfOthers(Oid owner) const;
+  bool HasWorkOfSlowOwners() const;
+  bool HoldsTooMuch(Oid owner) const;
   bool TakeRowsOf(Lane& lane, Wanted wanted, std::size_t most);
   void EndLost(Lane& lane);
   void TakeInto(Lane& lane);
@@ -117,17 +128,21 @@ class Flow {
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnReply(Request request, const http::Response& response);
   void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
-  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure);
+  void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure,
+                 const policy::Verdict& verdict);
   void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);
   void AskForLess(Request request, const provider::RateLimits& limits, Failure failure);
-  void SplitBetween(Request request, std::span<const RowPtr> rows);
-  void Split(Request request, std::vector<Item>::iterator cut);
+  void SplitBetween(Request request, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
+  void Split(Request request, std::vector<Item>::iterator cut, std::chrono::milliseconds delay);
+  static Request CutOff(Request& request, std::vector<Item>::iterator cut);
 
   // Keeping to what providers allow.
   void FollowProviders();
-  std::size_t FreeSlots(const Gate* gate) const;
+  static Lane* NextOf(policy::FairShare& share, const std::vector<Lane*>& lanes);
+  std::size_t FreeSlots(const Gate* gate, Oid owner) const;
+  bool HasSlot(const Request& request) const;
   bool MayTake(Lane& lane);
   bool IsBarred(const Lane& lane) const;
   bool WantsMore(const Lane& lane) const;
@@ -136,14 +151,24 @@ class Flow {
   std::chrono::milliseconds UntilTake(const Lane& lane) const;
 
   // Storing and ending.
-  void StoreLane(Lane& lane);
+  void StoreLane(Lane& lane, SteadyTime until);
+  bool MayStore(const Lane& lane) const;
   void StoreSome(Lane& lane, std::span<const RowPtr> rows, Storing& storing);
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                     Storing& storing);
+  void OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
+                        const pg::OwnerCancelled& error);
+  bool StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing);
+  void StoreLater(Lane& lane, std::span<const RowPtr> rows);
+  void KeepLocked(Lane& lane, std::span<const RowPtr> rows);
+  void TryLockedAgain(Lane& lane);
+  std::chrono::milliseconds LockPause(Lane& lane);
   void Judge(Lane& lane, Storing storing);
   void RestForTable(Lane& lane);
   void ChargeUnwritten(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void Count(const Failure& failure);
+  void CountUsage(Lane& lane);
+  void CountAllUsage();
   void End(Lane& lane, std::span<const RowPtr> rows);
   void Rest(Lane& lane, std::string_view step, const Failure& failure);
   static bool IsRenamed(Lane& lane, const pg::Error& error);
@@ -174,7 +199,8 @@ class Flow {
   RequestSlots request_slots_;
   LocalEmbedder local_;
   std::size_t held_bytes_ = 0;
-  std::uint64_t turns_ = 0;
+  policy::FairShare taking_share_;   // by rows
+  policy::FairShare sending_share_;  // by texts
   bool look_ = true;
   bool look_at_whole_ = false;  // the last look was at the ends of long queues only
   SteadyTime next_whole_look_ = {};
@@ -197,8 +223,16 @@ bool Flow::Guarded(Lane& lane, std::string_view step, const Body& body) {
     return true;
   } catch (const LostPlaces&) {
     Drop(lane);
+  } catch (const TableLocked&) {
+    lane.rests_until = clock_.Now() + LockPause(lane);
+  } catch (const pg::OwnerCancelled& error) {
+    const bool is_shared = error.reason() == pg::OwnerCancelled::Reason::kShare;
+    Drop(lane);
+    if (!is_shared) {
+      Rest(lane, step, FailureOf(FailureClass::kTransient, error.what()));
+    }
   } catch (const pg::Error& error) {
-    if (pg::EndsProcess(error)) {
+    if (EndsProcess(error)) {
       throw;
     }
     const bool renamed = IsRenamed(lane, error);

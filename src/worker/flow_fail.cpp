@@ -1,5 +1,6 @@
 // See flow.hpp: what follows from a request that failed.
 #include "core/policy/backoff.hpp"
+#include "core/policy/blame.hpp"
 #include "pg/settings.hpp"
 #include "worker/flow.hpp"
 
@@ -16,7 +17,7 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
     AskForLess(std::move(request), limits, failure);
     return;
   }
-  request.ticket->Failed(limits, failure);
+  const policy::Verdict verdict = request.ticket->Failed(limits, failure, request.failing.time);
   request.ticket.reset();
   if (failure.failure_class == FailureClass::kDeferred) {
     Delay(std::move(request), milliseconds(0));
@@ -35,7 +36,7 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
       return;
     case FailureClass::kSuspect:
       if (rows.size() > 1) {
-        SplitBetween(std::move(request), rows);
+        SplitBetween(std::move(request), rows, milliseconds(0));
         return;
       }
       Guarded(lane, "embedding",
@@ -43,27 +44,42 @@ void Flow::OnFailure(Request request, const provider::RateLimits& limits, const 
       End(lane, rows);
       lane.changes = true;  // what came for these rows meanwhile was passed over
       return;
-    case FailureClass::kTransient:
-      OnTrouble(std::move(request), rows, failure);
-      return;
     default:
-      Charge(lane, rows, failure);
+      OnTrouble(std::move(request), rows, failure, verdict);
   }
 }
 
-/// The network or the provider had a problem that may pass.
-void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure) {
-  constexpr int kTries = 3;
-  const policy::Backoff between_tries{std::chrono::seconds(1), std::chrono::seconds(10)};
+/// The network, the provider or one of the rows: see core/policy/blame.hpp.
+void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure,
+                     const policy::Verdict& verdict) {
+  // INVARIANT: never shorter than what makes failures two for the breaker, or a row that is tried
+  // again and again would be charged before it opens.
+  const policy::Backoff between_tries{milliseconds(1400), std::chrono::seconds(10)};
   Lane& lane = *request.lane;
-  if (request.route.gate->Broken()) {
-    // It answers nobody: the rows are not to blame. Others come first the next time.
-    GiveBackUncharged(lane, rows, kBehindOthers);
-  } else if (++request.tries < kTries) {
-    const auto pause = between_tries.After(request.tries, random_);
-    Delay(std::move(request), pause);
-  } else {
-    Charge(lane, rows, failure);
+  const policy::Micros now = SteadyMicros(clock_);
+  ++request.failures;
+  request.failing.Failed(now);
+  lane.failing.Failed(now);
+  if (verdict.follows_rows) {
+    lane.failing.Blamed(now);
+  }
+  const policy::FailedRequest failed{failure.failure_class, rows.size(), request.failures, verdict};
+  switch (policy::WhatFollows(failed)) {
+    case policy::Sequel::kRetry: {
+      const auto pause = between_tries.After(request.failures, random_);
+      Delay(std::move(request), pause);
+      return;
+    }
+    case policy::Sequel::kSplit:
+      SplitBetween(std::move(request), rows,
+                   SplitsAtOnce(failed) ? milliseconds(0) : between_tries.After(1, random_));
+      return;
+    case policy::Sequel::kCharge:
+      Charge(lane, rows, failure);
+      return;
+    case policy::Sequel::kGiveBack:
+      // Others come first the next time.
+      GiveBackUncharged(lane, rows, kBehindOthers);
   }
 }
 
@@ -90,28 +106,38 @@ void Flow::Delay(Request request, milliseconds delay) {
 /// is to blame. Further requests of the lane have no more texts than that.
 void Flow::AskForLess(Request request, const provider::RateLimits& limits, Failure failure) {
   failure.failure_class = FailureClass::kSuspect;
-  request.ticket->Failed(limits, failure);
+  request.ticket->Failed(limits, failure, 0);
   request.ticket.reset();
   Count(failure);
   const std::size_t half = request.items.size() / 2;
   request.lane->most_items = std::min(request.lane->most_items.value_or(half), half);
   const auto cut = request.items.begin() + static_cast<std::ptrdiff_t>(half);
-  Split(std::move(request), cut);
+  Split(std::move(request), cut, milliseconds(0));
 }
 
 /// One of the rows is to blame: each half is asked for itself, so that the others get through.
-void Flow::SplitBetween(Request request, std::span<const RowPtr> rows) {
+void Flow::SplitBetween(Request request, std::span<const RowPtr> rows, milliseconds delay) {
   const RowPtr& middle = rows[rows.size() / 2];
   const auto cut = std::find_if(request.items.begin(), request.items.end(),
                                 [&](const Item& item) { return item.row == middle; });
-  Split(std::move(request), cut);
+  Split(std::move(request), cut, delay);
 }
 
-void Flow::Split(Request request, std::vector<Item>::iterator cut) {
-  Request second{request.lane, {cut, request.items.end()}, request.route};
+void Flow::Split(Request request, std::vector<Item>::iterator cut, milliseconds delay) {
+  Request rest = CutOff(request, cut);
+  Delay(std::move(request), delay);
+  Delay(std::move(rest), delay);
+}
+
+/// The rest becomes a request of its own, with the same past.
+Flow::Request Flow::CutOff(Request& request, std::vector<Item>::iterator cut) {
+  Request rest{.lane = request.lane,
+               .items = {cut, request.items.end()},
+               .route = request.route,
+               .failures = request.failures,
+               .failing = request.failing};
   request.items.erase(cut, request.items.end());
-  Delay(std::move(request), milliseconds(0));
-  Delay(std::move(second), milliseconds(0));
+  return rest;
 }
 
 }  // namespace ai::worker

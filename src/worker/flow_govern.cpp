@@ -40,7 +40,7 @@ void Flow::LookUpRoute(Lane& lane) {
   auto endpoint = pg::ResolveEndpoint(config, lane.vectorizer->owner, std::nullopt);
   transaction.Commit();
   Gate& gate = governor_.Find(endpoint, std::string(config.GetString("api_key_name", "")));
-  lane.route = {std::move(endpoint), &gate, clock_.Now()};
+  lane.route = {std::move(endpoint), &gate, RoleIdOf(lane.vectorizer->owner), clock_.Now()};
 }
 
 /// False if there is no way to send anything now.
@@ -48,7 +48,7 @@ bool Flow::FindRoute(Lane& lane) {
   if (!lane.route && !Guarded(lane, "embedding", [&] { LookUpRoute(lane); })) {
     return false;
   }
-  return !lane.route->gate->Closed();
+  return !lane.route->Closed();
 }
 
 bool Flow::IsBarred(const Lane& lane) const {
@@ -56,19 +56,53 @@ bool Flow::IsBarred(const Lane& lane) const {
       clock_.Now() >= lane.route->found + milliseconds(pg::settings.heartbeat_interval)) {
     return false;
   }
-  return lane.route->gate->Closed().value_or(milliseconds(0)) > kAhead;
+  return lane.route->Closed().value_or(milliseconds(0)) > kAhead;
+}
+
+/// The lane whose turn it is. A provider that is in doubt is tried with rows of a lane that did not
+/// fail there, if there is one: it tells more.
+Lane* Flow::NextOf(policy::FairShare& share, const std::vector<Lane*>& lanes) {
+  const auto waits_for_others = [&](const Lane& lane) {
+    return lane.failing.time != 0 && lane.route && lane.route->gate->Broken() &&
+           std::any_of(lanes.begin(), lanes.end(), [&](const Lane* other) {
+             return other->failing.time == 0 && other->route &&
+                    other->route->gate == lane.route->gate;
+           });
+  };
+  std::vector<policy::Contender> contenders;
+  std::vector<Lane*> contending;
+  for (Lane* lane : lanes) {
+    if (!waits_for_others(*lane)) {
+      contending.push_back(lane);
+      contenders.push_back(lane->contender());
+    }
+  }
+  const auto next = share.Next(contenders);
+  return next ? contending[*next] : nullptr;
 }
 
 /// How many requests to an endpoint may be added to those under way. Each endpoint has some slots
 /// for itself: one that does not answer cannot take them all. Null is one that is not known yet.
-std::size_t Flow::FreeSlots(const Gate* gate) const {
+/// And each owner has one: others' requests may take as long as they like.
+std::size_t Flow::FreeSlots(const Gate* gate, Oid owner) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
   if (in_flight_.size() < most) {
     return most - in_flight_.size();
   }
   const std::size_t own = std::min(kOwnSlots, most);
   const std::size_t used = gate == nullptr ? 0 : gate->under_way;
-  return used < own ? own - used : 0;
+  if (used < own) {
+    return own - used;
+  }
+  const bool has_any =
+      std::any_of(in_flight_.begin(), in_flight_.end(),
+                  [owner](const auto& entry) { return entry.second.lane->owner == owner; });
+  return has_any ? 0 : 1;
+}
+
+bool Flow::HasSlot(const Request& request) const {
+  const Lane& lane = *request.lane;
+  return lane.in_flight < lane.slots && FreeSlots(request.route.gate, lane.owner) > 0;
 }
 
 /// A lane whose key cannot be had may take rows: there are some that nothing has to be sent for,
@@ -80,7 +114,7 @@ bool Flow::MayTake(Lane& lane) {
   try {
     LookUpRoute(lane);
   } catch (const pg::Error& error) {
-    if (pg::EndsProcess(error)) {
+    if (EndsProcess(error)) {
       throw;
     }
   } catch (const ai::Error& error) {
@@ -110,7 +144,7 @@ void Flow::GiveBackBarred() {
   for (auto& entry : lanes_) {
     Lane& lane = entry.second;
     if (!lane.route || lane.vectorizer == nullptr || lane.in_flight > 0 || lane.idle() ||
-        !lane.ready.empty() || lane.route->gate->Closed().value_or(milliseconds(0)) <= kHold) {
+        !lane.ready.empty() || lane.route->Closed().value_or(milliseconds(0)) <= kHold) {
       continue;
     }
     const Route route = *lane.route;
@@ -125,7 +159,7 @@ void Flow::GiveBackBarred() {
 
 /// Until when there is nothing to take for the lane, as far as its provider is concerned.
 milliseconds Flow::UntilTake(const Lane& lane) const {
-  return std::max(milliseconds(0), lane.route->gate->Closed().value_or(kAhead) - kAhead);
+  return std::max(milliseconds(0), lane.route->Closed().value_or(kAhead) - kAhead);
 }
 
 }  // namespace ai::worker

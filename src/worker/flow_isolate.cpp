@@ -15,8 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-bool IsShut(const Gate& gate) {
-  return gate.Closed().value_or(milliseconds(0)) > kLocked;
+bool IsShut(const Route& route) {
+  return route.Closed().value_or(milliseconds(0)) > kLocked;
 }
 
 }  // namespace
@@ -51,11 +51,14 @@ bool Flow::IsHeldUp(const Lane& lane) const {
   if (!lane.ready.empty()) {
     return lane.store_after > clock_.Now();
   }
+  if (!lane.locked.empty()) {
+    return true;
+  }
   if (!lane.unsent.empty()) {
-    return lane.route && IsShut(*lane.route->gate);
+    return lane.route && IsShut(*lane.route);
   }
   return std::all_of(delayed_.begin(), delayed_.end(), [&](const Request& request) {
-    return request.lane != &lane || IsShut(*request.route.gate);
+    return request.lane != &lane || IsShut(request.route);
   });
 }
 
@@ -74,15 +77,14 @@ Lane* Flow::NextSuspects() {
   if (now < isolate_not_before_) {
     return nullptr;
   }
-  Lane* best = nullptr;
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
     const bool due = lane.next_suspect && *lane.next_suspect <= now && !lane.owes_rows;
-    if (due && lane.rests_until <= now && lane.paused_until <= now &&
-        (best == nullptr || Before(lane, *best))) {
-      best = &lane;
+    if (due && lane.rests_until <= now && lane.paused_until <= now) {
+      lanes.push_back(&lane);
     }
   }
-  return best;
+  return NextOf(taking_share_, lanes);
 }
 
 void Flow::EndIsolation() {
@@ -141,7 +143,7 @@ void Flow::TakeSuspects(Lane& lane) {
       look_ = true;  // for the time of the next ones
       return;
     }
-    lane.turn = ++turns_;
+    taking_share_.Charge(lane.contender(), static_cast<double>(lane.unread.size()));
     lane.route.reset();
     isolated_ = &lane;
     isolated_since_ = clock_.Now();

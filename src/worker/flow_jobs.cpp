@@ -17,6 +17,7 @@ Lane& Flow::LaneOf(const JobGroup& group) {
   Lane& lane = lanes_[entry->second];
   lane.id = entry->second;
   lane.jobs = group;
+  lane.owner = group.role;
   return lane;
 }
 
@@ -39,7 +40,7 @@ void Flow::LookForJobs(pg::Spi& spi, bool suspects) {
     Lane& lane = LaneOf({DatumGetObjectId(*rows.At(i, 0)), UuidAt(*rows.At(i, 1))});
     if (const auto priority = rows.At(i, 2)) {
       lane.changes = true;
-      lane.priority = DatumGetInt32(*priority);
+      lane.priority = lane.granted = DatumGetInt32(*priority);
     }
     if (const auto retry = rows.At(i, 3)) {
       const SteadyTime due = std::max(now + RoundedUp(DatumGetFloat8(*retry)), lane.retries_after);
@@ -56,7 +57,7 @@ void Flow::ForgetIdleJobs() {
     const auto found = lanes_.find(group.second);
     const Lane& lane = found->second;
     const bool has_more = lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows;
-    if (has_more || !lane.idle() || !lane.strays.empty() || isolated_ == &lane) {
+    if (has_more || lane.usage != Usage() || !lane.idle() || !lane.strays.empty() || isolated_ == &lane) {
       return false;
     }
     lanes_.erase(found);

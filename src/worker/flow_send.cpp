@@ -17,12 +17,9 @@ void Flow::Send() {
     }
   }
   while (!lanes.empty()) {
-    const auto next = std::min_element(
-        lanes.begin(), lanes.end(), [](Lane* left, Lane* right) { return Before(*left, *right); });
-    if (SendOne(**next)) {
-      (*next)->turn = ++turns_;
-    } else {
-      lanes.erase(next);
+    Lane* next = NextOf(sending_share_, lanes);
+    if (!SendOne(*next)) {
+      std::erase(lanes, next);
     }
   }
   transport().Drive();
@@ -45,11 +42,13 @@ void Flow::SendDelayed() {
     if (request.items.empty()) {
       continue;
     }
-    const bool has_slot = request.lane->in_flight < request.lane->slots;
-    if (has_slot && FreeSlots(request.route.gate) > 0) {
-      request.ticket = request.route.gate->Admit();
+    if (HasSlot(request)) {
+      request.ticket = request.route.Admit();
     }
     if (request.ticket) {
+      if (request.ticket->probe() && request.items.size() > 1) {
+        Delay(CutOff(request, request.items.begin() + 1), std::chrono::milliseconds(0));
+      }
       Submit(std::move(request));
     } else {
       ++request.lane->delayed;
@@ -73,13 +72,15 @@ bool Flow::SendOne(Lane& lane) {
   if (!FindRoute(lane) || ((taking_ || take_again_soon_) && has_more && WantsMore(lane))) {
     return false;
   }
-  auto ticket = lane.route->gate->Admit();
+  auto ticket = lane.route->Admit();
   if (!ticket) {
     return false;
   }
   // A provider that answers nobody is asked for one text: it is not the row's fault.
   Request request{&lane, NextItems(lane, ticket->probe() ? 1 : most), *lane.route,
                   std::move(ticket)};
+  request.failing = lane.failing;
+  sending_share_.Charge(lane.contender(), static_cast<double>(request.items.size()));
   if (!request.items.empty()) {
     Submit(std::move(request));
   }
@@ -148,6 +149,7 @@ void Flow::SendLocally(Lane& lane) {
   if (!items.empty()) {
     ++lane.in_flight;
     ++lane.usage.requests;
+    sending_share_.Charge(lane.contender(), static_cast<double>(items.size()));
     local_.Start(lane, std::move(items));
   }
 }
@@ -201,6 +203,7 @@ void Flow::OnReply(Request request, const http::Response& response) {
     OnFailure(std::move(request), limits, parsed.failure());
     return;
   }
+  request.lane->failing.Succeeded(request.ticket->probe());
   request.ticket->Succeeded(limits, embeddings->input_tokens);
   Guarded(*request.lane, "embedding", [&] { OnVectors(*request.lane, request.items, embeddings); });
 }

@@ -1,8 +1,14 @@
 // See flow.hpp: storing.
+#include <algorithm>
+
+#include "core/policy/backoff.hpp"
 #include "worker/flow.hpp"
+#include "worker/owner_share.hpp"
 
 namespace ai::worker {
 namespace {
+
+using std::chrono::milliseconds;
 
 constexpr std::size_t kMostStoredBytes = std::size_t{2} << 20;
 
@@ -20,31 +26,85 @@ bool HasNewChunks(const RowPtr& row) {
                      [](const Chunk& chunk) { return !chunk.kept; });
 }
 
+std::size_t NewChunks(const RowPtr& row) {
+  return static_cast<std::size_t>(std::count_if(row->chunks.begin(), row->chunks.end(),
+                                                [](const Chunk& chunk) { return !chunk.kept; }));
+}
+
+std::size_t NewChunks(std::span<const RowPtr> rows) {
+  std::size_t count = 0;
+  for (const RowPtr& row : rows) {
+    count += std::max<std::size_t>(1, NewChunks(row));
+  }
+  return count;
+}
+
+/// As many rows as can be stored in the time that a transaction may take. One that has failed before
+/// is tried alone: it is others that it would keep from being stored.
+std::size_t EndOfBatch(const Lane& lane, std::span<const RowPtr> rows, std::size_t from) {
+  const std::size_t most = lane.store_budget.Chunks();
+  std::size_t chunks = 0;
+  std::size_t bytes = 0;
+  std::size_t to = from;
+  while (to < rows.size() && chunks < most && bytes < kMostStoredBytes) {
+    if (rows[to]->attempts > 0) {
+      return std::max(to, from + 1);
+    }
+    chunks += std::max<std::size_t>(1, NewChunks(rows[to]));
+    bytes += rows[to]->bytes;
+    ++to;
+  }
+  return to;
+}
+
 }  // namespace
 
+/// Each owner has a part of the turn, so that nobody waits for all that another has to store.
 void Flow::Store() {
+  constexpr milliseconds kPartOfTurn{100};
+  std::map<Oid, milliseconds> used;
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    StoreLane(lane);
+    TryLockedAgain(lane);
+    if (!lane.ready.empty() || !lane.in_doubt.empty()) {
+      lanes.push_back(&lane);
+    }
+  }
+  std::stable_sort(lanes.begin(), lanes.end(), [](const Lane* left, const Lane* right) {
+    return left->stored_at < right->stored_at;
+  });
+  for (Lane* lane : lanes) {
+    milliseconds& time = used[lane->owner];
+    if (time >= kPartOfTurn || !MayStore(*lane)) {
+      continue;
+    }
+    const SteadyTime start = clock_.Now();
+    StoreLane(*lane, start + kPartOfTurn - time);
+    lane->stored_at = clock_.Now();
+    time += std::chrono::duration_cast<milliseconds>(lane->stored_at - start);
   }
 }
 
-void Flow::StoreLane(Lane& lane) {
-  if (lane.store_after > clock_.Now()) {
-    return;
-  }
+/// A slow owner has the worker for itself.
+bool Flow::MayStore(const Lane& lane) const {
+  return lane.store_after <= clock_.Now() &&
+         (!IsSlowOwner(lane.owner) || !HasRowsOfOthers(lane.owner));
+}
+
+void Flow::StoreLane(Lane& lane, SteadyTime until) {
   std::vector<RowPtr> rows;
   rows.swap(lane.ready);
   std::erase_if(rows, [](const RowPtr& row) { return row->over; });
   Storing storing;
-  for (std::size_t from = 0; from < rows.size();) {
-    std::size_t to = from;
-    for (std::size_t bytes = 0; to < rows.size() && bytes < kMostStoredBytes; ++to) {
-      bytes += rows[to]->bytes;
-    }
+  std::size_t from = 0;
+  while (from < rows.size() && (from == 0 || clock_.Now() < until)) {
+    const std::size_t to = EndOfBatch(lane, rows, from);
     StoreSome(lane, std::span(rows).subspan(from, to - from), storing);
     transport().Drive();
     from = to;
   }
+  lane.ready.insert(lane.ready.begin(), rows.begin() + static_cast<std::ptrdiff_t>(from),
+                    rows.end());
   Judge(lane, std::move(storing));
 }
 
@@ -60,18 +120,18 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing)
     return;
   }
   try {
-    const std::vector<RowPtr> later = lane.vectorizer->Store(lane, lease(), lease_, rows);
+    const SteadyTime start = clock_.Now();
+    const std::vector<RowPtr> later = lane.vectorizer->Store(lane, lease(), rows);
+    lane.store_budget.Took(NewChunks(rows), std::chrono::duration_cast<std::chrono::microseconds>(
+                                                clock_.Now() - start));
     const std::vector<RowPtr> done = Without(rows, later);
     tally_.rows_done += static_cast<std::int64_t>(done.size());
     End(lane, done);
-    if (!later.empty()) {
-      lane.vectorizer->GiveBack(lane, lease(), later, kLocked);
-      End(lane, later);
-      look_ = true;
-    }
     if (!done.empty()) {
       lane.last_error.clear();
+      lane.locks_met = 0;
     }
+    KeepLocked(lane, later);
     if (std::any_of(done.begin(), done.end(), HasNewChunks)) {
       lane.rests = 0;
       storing.any = true;
@@ -86,38 +146,101 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing)
     });
   } catch (const LostPlaces&) {
     Drop(lane);
+  } catch (const TableLocked&) {
+    StoreLater(lane, rows);
+  } catch (const pg::OwnerCancelled& error) {
+    OnOwnerCancelled(lane, rows, error);
   } catch (const pg::Error& error) {
     OnStoreError(lane, rows, error, storing);
   }
 }
 
+/// Nobody waits for who has locked a table: the rows stay in hand until it is tried again.
+void Flow::StoreLater(Lane& lane, std::span<const RowPtr> rows) {
+  lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
+  lane.store_after = clock_.Now() + LockPause(lane);
+}
+
+/// Rows that somebody else has locked stay in hand for a while, with their vectors; then they are given
+/// back.
+void Flow::KeepLocked(Lane& lane, std::span<const RowPtr> rows) {
+  constexpr int kMostTries = 10;
+  if (rows.empty()) {
+    return;
+  }
+  const milliseconds pause = LockPause(lane);
+  if (lane.locks_met > kMostTries) {
+    GiveBackUncharged(lane, rows, pause);
+    return;
+  }
+  lane.locked.insert(lane.locked.end(), rows.begin(), rows.end());
+  lane.locked_until = clock_.Now() + pause;
+}
+
+void Flow::TryLockedAgain(Lane& lane) {
+  if (!lane.locked.empty() && lane.locked_until <= clock_.Now()) {
+    lane.ready.insert(lane.ready.end(), lane.locked.begin(), lane.locked.end());
+    lane.locked.clear();
+  }
+}
+
+milliseconds Flow::LockPause(Lane& lane) {
+  constexpr policy::Backoff kPause{std::chrono::seconds(1), std::chrono::seconds(8)};
+  return kPause.After(++lane.locks_met, random_);
+}
+
+/// What took too long is charged, and the vectorizer rests; what only held up others comes again when
+/// there are none.
+void Flow::OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
+                            const pg::OwnerCancelled& error) {
+  const Failure failure = FailureOf(FailureClass::kTransient, error.what());
+  if (error.reason() == pg::OwnerCancelled::Reason::kTime) {
+    ChargeUnwritten(lane, rows, failure);
+    Rest(lane, "writing", failure);
+  }
+  Drop(lane);
+}
+
+/// Whose fault an error is, its SQLSTATE does not tell: a trigger can raise any. Rows that could not be
+/// stored together are tried in halves, and at last alone.
 void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                         Storing& storing) {
-  if (pg::EndsProcess(error)) {
+  if (EndsProcess(error)) {
     throw error;
-  }
-  if (pg::MeetsLock(error)) {
-    lane.ready.insert(lane.ready.end(), rows.begin(), rows.end());
-    lane.store_after = clock_.Now() + kLocked;
-    return;
   }
   if (IsRenamed(lane, error)) {
     Drop(lane);
-    return;
-  }
-  const pg::Blame blame = pg::BlameOf(error);
-  const Failure failure = FailureOf(FailureClass::kTransient, error.what());
-  if (blame == pg::Blame::kServer) {
-    Drop(lane);
-    Rest(lane, "writing", failure);
   } else if (rows.size() > 1) {
     StoreSome(lane, rows.first(rows.size() / 2), storing);
     StoreSome(lane, rows.subspan(rows.size() / 2), storing);
-  } else if (blame == pg::Blame::kUnclear) {
-    storing.unclear.push_back({rows.front(), failure});
-  } else {
+  } else if (StoreAsGone(lane, rows.front(), storing)) {
+    return;
+  } else if (pg::MeetsLock(error)) {
+    KeepLocked(lane, rows);
+  } else if (const Failure failure = FailureOf(FailureClass::kTransient, error.what());
+             pg::IsAboutRow(error)) {
     ChargeUnwritten(lane, rows, failure);
+  } else {
+    storing.unclear.push_back({rows.front(), failure});
   }
+}
+
+/// A row that the source has no more may be what a foreign key of the target minds: its chunks are
+/// removed. False if it is there, and to blame itself, or its table.
+bool Flow::StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing) {
+  bool gone = false;
+  if (!Guarded(lane, "writing", [&] { gone = lane.vectorizer->IsGone(lane, row); })) {
+    if (!row->over) {
+      StoreLater(lane, {&row, 1});  // somebody has locked the source
+    }
+    return true;
+  }
+  if (!gone || row->chunks.empty()) {
+    return false;
+  }
+  row->chunks.clear();
+  StoreSome(lane, {&row, 1}, storing);
+  return true;
 }
 
 /// Where others can be stored, a row that could not even alone is to blame itself, now and when it

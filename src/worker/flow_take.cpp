@@ -6,6 +6,7 @@
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/flow.hpp"
+#include "worker/owner_share.hpp"
 #include "worker/places.hpp"
 #include "worker/process.hpp"
 #include "worker/vectorizer.hpp"
@@ -46,7 +47,7 @@ void Flow::Look(bool whole) {
                                       {TEXTOID, pg::TextDatum(MyComponent())}};
     const pg::Rows rows = spi.Execute(
         "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-        "pause_left_ms FROM ai._look_for_work($1, $2, $3)",
+        "pause_left_ms, owner, granted FROM ai._look_for_work($1, $2, $3)",
         arguments);
     const auto in_ms = [&](std::uint64_t row, int column) -> std::optional<SteadyTime> {
       const auto count = rows.At(row, column);
@@ -63,8 +64,12 @@ void Flow::Look(bool whole) {
         lane.version = version;
         lane.rests_until = {};
         lane.rests = 0;
+        lane.failing = {};
       }
       lane.priority = DatumGetInt32(*rows.At(i, 2));
+      lane.granted = DatumGetInt32(*rows.At(i, 9));
+      const auto owner = rows.At(i, 8);
+      lane.owner = owner ? DatumGetObjectId(*owner) : InvalidOid;
       if (const auto change = rows.At(i, 3)) {
         NoteChange(lane, pg::TidAt(*change));
       }
@@ -94,11 +99,14 @@ void Flow::Look(bool whole) {
     lane = lane->second.owes_rows ? std::next(lane) : lanes_.erase(lane);
   }
   ForgetIdleJobs();
+  SetSeveralOwners(std::any_of(lanes_.begin(), lanes_.end(), [this](const auto& entry) {
+    return entry.second.owner != lanes_.begin()->second.owner;
+  }));
 }
 
 std::size_t Flow::SlotsFor(const Lane& lane) const {
   const auto most = static_cast<std::size_t>(pg::settings.max_in_flight);
-  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr);
+  const std::size_t all = FreeSlots(lane.route ? lane.route->gate : nullptr, lane.owner);
   if (lane.vectorizer == nullptr) {
     return all;
   }
@@ -117,28 +125,63 @@ std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
   return lane.slots;
 }
 
-/// By priority, then the one that has the least under way, then the one whose turn was longest ago.
-bool Flow::Before(const Lane& left, const Lane& right) {
-  return std::tuple(-left.priority, left.in_flight, left.turn) <
-         std::tuple(-right.priority, right.in_flight, right.turn);
+/// Whether rows of the lane's owner may be taken, as far as that is for the sake of others. Who serves
+/// a slow owner has nothing else in hand; and a slow owner waits for that.
+bool Flow::MayServe(const Lane& lane) const {
+  if (!ServesOwner(lane.owner) || HoldsTooMuch(lane.owner)) {
+    return false;
+  }
+  if (IsSlowOwner(lane.owner)) {
+    return !HasRowsOfOthers(lane.owner);
+  }
+  return !ServesSlowOwnersFirst() || !HasWorkOfSlowOwners();
+}
+
+bool Flow::HasRowsOfOthers(Oid owner) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& entry) {
+    return entry.second.owner != owner && !entry.second.idle();
+  });
+}
+
+bool Flow::HasWorkOfSlowOwners() const {
+  const SteadyTime now = clock_.Now();
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& entry) {
+    const Lane& lane = entry.second;
+    return IsSlowOwner(lane.owner) && (!lane.idle() || IsDue(lane, now)) &&
+           lane.rests_until <= now && lane.store_after <= now;
+  });
+}
+
+/// One owner's rows never take all of the memory, which those of others need, too.
+bool Flow::HoldsTooMuch(Oid owner) const {
+  constexpr std::size_t kShare = kMostHeldBytes / 2;
+  if (held_bytes_ < kShare || !HasSeveralOwners()) {
+    return false;
+  }
+  std::size_t bytes = 0;
+  for (const auto& [id, lane] : lanes_) {
+    bytes += lane.owner == owner ? lane.held_bytes : 0;
+  }
+  return bytes >= kShare;
+}
+
+/// Whether there are rows to be taken, or to be read.
+bool Flow::IsDue(const Lane& lane, SteadyTime now) const {
+  const bool may_take = lane.paused_until <= now && !isolating_;
+  return lane.owes_rows || !lane.unread.empty() ||
+         (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
 }
 
 Lane* Flow::NextLane() {
   const SteadyTime now = clock_.Now();
-  Lane* best = nullptr;
+  std::vector<Lane*> lanes;
   for (auto& [id, lane] : lanes_) {
-    const bool may_take = lane.paused_until <= now && !isolating_;
-    const bool due = lane.owes_rows || !lane.unread.empty() ||
-                     (may_take && (lane.changes || (lane.next_retry && *lane.next_retry <= now)));
-    if (!due || lane.rests_until > now || !WantsMore(lane) || SlotsFor(lane) == 0 ||
-        IsBarred(lane)) {
-      continue;
-    }
-    if (best == nullptr || Before(lane, *best)) {
-      best = &lane;
+    if (IsDue(lane, now) && lane.rests_until <= now && WantsMore(lane) && SlotsFor(lane) > 0 &&
+        !IsBarred(lane) && MayServe(lane)) {
+      lanes.push_back(&lane);
     }
   }
-  return best;
+  return NextOf(taking_share_, lanes);
 }
 
 void Flow::Take() {
@@ -160,8 +203,10 @@ void Flow::TakeAll() {
     if (lane == nullptr || take_again_soon_) {
       break;
     }
-    lane->turn = ++turns_;
+    const std::size_t held = lane->held.size() + lane->unread.size();
     TakeInto(*lane);
+    const std::size_t taken = lane->held.size() + lane->unread.size();
+    taking_share_.Charge(lane->contender(), static_cast<double>(taken) - static_cast<double>(held));
     while (SendOne(*lane)) {
     }
   }
@@ -170,6 +215,9 @@ void Flow::TakeAll() {
 
 bool Flow::Load(Lane& lane) {
   if (lane.vectorizer == nullptr) {
+    if (lane.usage != Usage()) {
+      CountUsage(lane);  // the model may be another one from now on
+    }
     lane.most_items.reset();
     Guarded(lane, "configuration", [&] {
       WorkTransaction transaction;
@@ -183,6 +231,10 @@ bool Flow::Load(Lane& lane) {
       }
       transaction.Commit();
     });
+    if (lane.vectorizer != nullptr) {
+      lane.owner = lane.vectorizer->owner;
+      lane.usage_model = lane.vectorizer->model();
+    }
   }
   return lane.vectorizer != nullptr;
 }
@@ -278,6 +330,7 @@ void Flow::Accept(Lane& lane, std::vector<Read> reads) {
   lane.vectorizer->Reuse(lane, rows);
   for (const RowPtr& row : rows) {
     held_bytes_ += row->bytes;
+    lane.held_bytes += row->bytes;
     lane.held.push_back(row);
     if (row->waiting == 0) {
       lane.ready.push_back(row);

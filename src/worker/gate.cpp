@@ -89,7 +89,9 @@ void Change(const Gate& gate, const Body& body) {
 }  // namespace
 
 policy::BreakerRules BreakerSettings() {
-  return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000)};
+  constexpr Micros kApart = policy::kSecond;  // less than between two tries of a request
+  return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000),
+          kApart};
 }
 
 Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {
@@ -132,17 +134,20 @@ void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::in
   });
 }
 
-void Ticket::Failed(const provider::RateLimits& limits, const Failure& failure) {
+policy::Verdict Ticket::Failed(const provider::RateLimits& limits, const Failure& failure,
+                               Micros failing_since) {
   const Gate& gate = End();
+  policy::Verdict verdict;
   const TimestampTz wall_now = GetCurrentTimestamp();
   Change(gate, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
-    entry.state.Failed(passage_, failure, BreakerSettings(), now);
+    verdict = entry.state.Failed(passage_, failure, failing_since, BreakerSettings(), now);
     entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
     entry.last_failure = wall_now;
     NoteError(entry, failure);
     ++entry.outcomes[static_cast<int>(OutcomeOf(failure.failure_class))];
   });
+  return verdict;
 }
 
 SharedEndpoint& Gate::Entry(Micros now) const {
@@ -155,7 +160,7 @@ SharedEndpoint& Gate::Entry(Micros now) const {
   return *entry;
 }
 
-std::optional<milliseconds> Gate::Closed() const {
+std::optional<milliseconds> Gate::Closed(policy::RoleId role) const {
   const TimestampTz wall_now = GetCurrentTimestamp();
   if (!control.enabled) {
     return kNoEnd;
@@ -166,8 +171,8 @@ std::optional<milliseconds> Gate::Closed() const {
                             : control.paused_until - wall_now;
     return std::min(kNoEnd, milliseconds(left / 1000) + milliseconds(1));
   }
-  const policy::Standing standing = WithEntry([](const SharedEndpoint& entry, Micros now) {
-    return entry.state.Look(BreakerSettings(), now);
+  const policy::Standing standing = WithEntry([role](const SharedEndpoint& entry, Micros now) {
+    return entry.state.Look(BreakerSettings(), now, role);
   });
   if (standing.obstacle == policy::Obstacle::kNone) {
     return std::nullopt;
@@ -192,12 +197,12 @@ std::size_t Gate::RequestsWithin(milliseconds time) const {
   });
 }
 
-std::optional<Ticket> Gate::Admit() {
+std::optional<Ticket> Gate::Admit(policy::RoleId role) {
   if (!control.enabled || control.paused_until > GetCurrentTimestamp()) {
     return std::nullopt;
   }
-  const auto passage = WithEntry([](SharedEndpoint& entry, Micros now) {
-    const auto admitted = entry.state.Admit(MyProcPid, BreakerSettings(), now);
+  const auto passage = WithEntry([role](SharedEndpoint& entry, Micros now) {
+    const auto admitted = entry.state.Admit(MyProcPid, BreakerSettings(), now, role);
     entry.state_changes += admitted && admitted->probe ? 1 : 0;
     return admitted;
   });

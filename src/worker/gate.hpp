@@ -19,6 +19,11 @@ inline policy::Micros SteadyMicros(const Clock& clock) {
 
 policy::BreakerRules BreakerSettings();
 
+/// Whose request it is, in the whole server.
+inline policy::RoleId RoleIdOf(Oid role) {
+  return policy::RoleId{MyDatabaseId} << 32 | role;
+}
+
 /// What somebody decided for the vectorizers of this database, in ai.provider.
 struct Control {
   bool enabled = true;
@@ -44,9 +49,9 @@ class Gate final {
   bool written = false;       // this process has written to its row of ai.provider
   std::size_t under_way = 0;  // requests of this process
 
-  /// How long nobody may ask; nothing if a request may go now. What has no end, as far as is known,
-  /// takes a day.
-  std::optional<std::chrono::milliseconds> Closed() const;
+  /// How long a role may not ask; nothing if its request may go now. What has no end, as far as is
+  /// known, takes a day.
+  std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const;
 
   /// The breaker is not closed: the endpoint answers nobody.
   bool Broken() const;
@@ -57,8 +62,8 @@ class Gate final {
   /// About how many requests may go within a time, at least one.
   std::size_t RequestsWithin(std::chrono::milliseconds time) const;
 
-  /// Lets a request through unless the gate is closed.
-  std::optional<Ticket> Admit();
+  /// Lets a request of a role through unless the gate is closed for it.
+  std::optional<Ticket> Admit(policy::RoleId role);
 
   /// Runs body on the shared entry, with the lock.
   template <typename Body>

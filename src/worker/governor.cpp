@@ -49,6 +49,8 @@ void Restore(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
       continue;
     }
     entry.state.breaker.broken = entry.state.breaker.broken || row->broken;
+    // Whose requests have opened it is not known any more.
+    entry.state.breaker.contributors.everybody = entry.state.breaker.broken;
     entry.state.breaker.failures = std::max(entry.state.breaker.failures, row->failures);
     entry.state.breaker.opened_at = std::max(
         entry.state.breaker.opened_at, now.FromWall(row->open_until) - BreakerSettings().pause);

@@ -213,9 +213,9 @@ void Housekeeping::PruneHistory(const std::string& live) {
       spi.Execute("SELECT ai._worker_prune($1::pg_catalog.uuid[])", arguments);
     });
   });
-  Keep(old_errors_, [] {
+  Keep(old_samples_, [] {
     WithExtension([](pg::Spi& spi) {
-      spi.Execute("SELECT ai._vectorizer_errors_prune(), ai._pause_prune(), ai._prune_samples()");
+      spi.Execute("SELECT ai._pause_prune(), ai._prune_samples()");
     });
   });
   Keep(old_jobs_, [] {

@@ -28,7 +28,7 @@ class Housekeeping final {
   /// died by themselves. Both are ids of worker processes, as the text of a uuid[].
   std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
 
-  /// Removes old rows about worker processes that are gone, old errors and old jobs, some of them
+  /// Removes old rows about worker processes that are gone, pauses, samples and jobs, some of them
   /// each time.
   void PruneHistory(const std::string& live);
 
@@ -36,7 +36,7 @@ class Housekeeping final {
   RecurringError rows_{"give back the rows of worker processes that are gone"};
   RecurringError jobs_{"give back the jobs of worker processes that are gone"};
   RecurringError old_processes_{"remove old rows about worker processes"};
-  RecurringError old_errors_{"remove old errors of vectorizers"};
+  RecurringError old_samples_{"remove old pauses and samples"};
   RecurringError old_jobs_{"remove old embedding jobs"};
 };
 

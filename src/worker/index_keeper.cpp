@@ -28,6 +28,8 @@ std::map<std::int32_t, std::string> LookForIndexes() {
   return wanted;
 }
 
+}  // namespace
+
 bool HoldsUpOthers(pid_t pid) {
   bool holds_up = false;
   WithExtension([&](pg::Spi& spi) {
@@ -36,8 +38,6 @@ bool HoldsUpOthers(pid_t pid) {
   });
   return holds_up;
 }
-
-}  // namespace
 
 SteadyTime IndexKeeper::Turn(SteadyTime now) {
   if (builder_.Runs(slot_.indexer, now)) {

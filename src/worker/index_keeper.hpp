@@ -13,6 +13,9 @@
 
 namespace ai::worker {
 
+/// Whether somebody waits for a lock that a process has.
+bool HoldsUpOthers(pid_t pid);
+
 class IndexKeeper final {
  public:
   explicit IndexKeeper(DatabaseSlot& slot) : slot_(slot) {}

@@ -41,8 +41,7 @@ std::vector<Uuid> UuidsFrom(const pg::Rows& rows) {
 
 }  // namespace
 
-std::vector<RowPtr> JobSource::Store(Lane& lane, Datum lease, const std::string& /*lease_text*/,
-                                     std::span<const RowPtr> rows) {
+std::vector<RowPtr> JobSource::Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
   const std::vector<Uuid> jobs = JobsOf(rows);
   std::vector<Datum> places;
   std::vector<Datum> vectors;
@@ -66,11 +65,10 @@ std::vector<RowPtr> JobSource::Store(Lane& lane, Datum lease, const std::string&
                               TimestampTzGetDatum(GetCurrentTimestamp())});
       done = UuidsFrom(stored);
       NoteStrays(lane, spi, lease, jobs, stored);
-      Count(spi, done.size(), lane.usage);
     }
     transaction.Commit();
   });
-  lane.usage = {};
+  lane.usage.rows += static_cast<std::int64_t>(done.size());
   WakeJobWaiters(done);
   return {};
 }
@@ -152,19 +150,6 @@ void JobSource::ReturnStrays(Lane& lane, pg::Spi& spi, Datum lease) {
   NoteStrays(lane, spi, lease, jobs,
              statements_.give_back.Execute(
                  spi, {UuidsDatum(jobs), lease, pg::IntervalDatum(std::chrono::milliseconds(0))}));
-}
-
-void JobSource::Count(pg::Spi& spi, std::size_t jobs, const Usage& usage) const {
-  const std::string name = model();
-  const pg::Argument arguments[] = {{OIDOID, ObjectIdGetDatum(group_.role)},
-                                    {TEXTOID, pg::TextDatum(name)},
-                                    {INT8OID, Int64GetDatum(static_cast<std::int64_t>(jobs))},
-                                    {INT8OID, Int64GetDatum(usage.requests)},
-                                    {INT8OID, Int64GetDatum(usage.input_tokens)},
-                                    {INT8OID, Int64GetDatum(usage.sent_chunks)},
-                                    {INT8OID, Int64GetDatum(usage.reused_chunks)},
-                                    {INT8OID, Int64GetDatum(usage.truncated_chunks)}};
-  spi.Execute("SELECT ai._embedding_job_count($1, $2, $3, $4, $5, $6, $7, $8)", arguments);
 }
 
 }  // namespace ai::worker

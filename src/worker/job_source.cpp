@@ -82,7 +82,7 @@ Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) 
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const Taken taken = LockClaims(spi, 0);
+    const Taken taken = LockClaims(spi, work, 0);
     if (taken.busy || taken.pause_left) {
       return taken;
     }
@@ -152,9 +152,9 @@ JobSource::Claimed JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::
   if (lane.changes) {
     lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 7));  // nothing above it is left
   }
-  if (const std::size_t count = claimed.answered.size(); count > 0) {
-    Count(spi, count, {.reused_chunks = static_cast<std::int64_t>(count)});
-  }
+  const auto answered = static_cast<std::int64_t>(claimed.answered.size());
+  lane.usage.rows += answered;
+  lane.usage.reused_chunks += answered;
   return claimed;
 }
 

@@ -28,8 +28,7 @@ class JobSource final : public Source {
   RowPtr Cut(const Read& read) const override;
   /// Jobs of a text that is in hand already go along with it.
   void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;
-  std::vector<RowPtr> Store(Lane& lane, Datum lease, const std::string& lease_text,
-                            std::span<const RowPtr> rows) override;
+  std::vector<RowPtr> Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
   void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
                 std::chrono::milliseconds delay) override;
   void GiveBackAll(Datum lease) override;
@@ -58,7 +57,6 @@ class JobSource final : public Source {
                   const pg::Rows& ended);
   void Fail(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
             const Failure& failure, bool final);
-  void Count(pg::Spi& spi, std::size_t jobs, const Usage& usage) const;
 
   JobGroup group_;
   json::Document document_;

@@ -54,6 +54,7 @@ class Pipeline::Impl {
       flow_.Take();
       flow_.Send();
       flow_.Store();
+      flow_.CountUsage();
       flow_.FreeSlots();
     } catch (const ExtensionAway&) {
       flow_.ForgetAll();

@@ -23,6 +23,18 @@ void CommitDurably() {
   });
 }
 
+/// Claimers of a table of work come one by one, until the end of their transactions. An advisory lock
+/// could be taken by any role; a lock on a part of an object, as this one is, by none: PostgreSQL has
+/// no statement for it, and takes such locks on catalogs' objects as a whole only.
+bool TryLockClaims(Oid work) {
+  constexpr std::uint16_t kClaims = 1;
+  return pg::Call([work] {
+    LOCKTAG tag;
+    SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, work, kClaims);
+    return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+  });
+}
+
 }  // namespace
 
 void CheckPlaces(const Lane& lane) {
@@ -51,16 +63,16 @@ std::vector<Place> NotRead(std::span<const Place> places, std::span<const Read> 
   return rest;
 }
 
-Taken LockClaims(pg::Spi& spi, std::int32_t vectorizer) {
-  constexpr std::int32_t kClaims = 0x61695F71;  // the first half of the key of the advisory lock
-  const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(kClaims)},
-                                    {INT4OID, Int32GetDatum(vectorizer)},
-                                    {TEXTOID, pg::TextDatum(MyComponent())}};
-  const pg::Rows rows = spi.Execute(
-      "SELECT pg_catalog.pg_try_advisory_xact_lock($1, $2), ai._pause_left($3, $2)", arguments);
+Taken LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer) {
   Taken taken;
-  taken.busy = !DatumGetBool(*rows.At(0, 0));
-  if (const auto left = rows.At(0, 1)) {
+  if (!TryLockClaims(work)) {
+    taken.busy = true;
+    return taken;
+  }
+  const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(MyComponent())},
+                                    {INT4OID, Int32GetDatum(vectorizer)}};
+  const pg::Rows rows = spi.Execute("SELECT ai._pause_left($1, $2)", arguments);
+  if (const auto left = rows.At(0, 0)) {
     taken.pause_left = RoundedUp(DatumGetFloat8(*left));
   }
   CommitDurably();

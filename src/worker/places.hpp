@@ -54,9 +54,9 @@ struct File {
 File FileOf(Oid table);
 
 /// Claims come one by one, so that every claimer sees what the others have, and none comes while
-/// there is a pause. For the vectorizer of this number, or for the jobs (0); till the end of the
+/// there is a pause. For a table of work and the number of its vectorizer, 0 for jobs; till the end of the
 /// transaction.
-Taken LockClaims(pg::Spi& spi, std::int32_t vectorizer);
+Taken LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer);
 
 /// The hash in a bytea; zeros if there is none.
 policy::ContentHash HashOf(std::optional<Datum> bytea);

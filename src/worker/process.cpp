@@ -4,7 +4,9 @@
 #include <csignal>
 
 #include "pg/compat.hpp"
+#include "pg/function_guard.hpp"
 #include "pg/guard.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/transaction.hpp"
 #include "worker/wake.hpp"
 
@@ -31,15 +33,15 @@ void OnTerminate(SIGNAL_ARGS) {
   errno = saved_errno;
 }
 
-/// pg_cancel_backend. A user's trigger can end a statement with the same error, which is another
-/// thing.
+/// pg_cancel_backend, or a lock timeout: the server sends this process the same signal for it. A
+/// user's trigger can end a statement with the same error, which is another thing.
 void OnCancel(SIGNAL_ARGS) {
   (void)postgres_signal_arg;
   const int saved_errno = errno;
   if (!proc_exit_inprogress) {
     InterruptPending = true;
     QueryCancelPending = true;
-    cancel_requested = true;
+    cancel_requested = cancel_requested || !get_timeout_indicator(LOCK_TIMEOUT, false);
   }
   SetLatch(MyLatch);
   errno = saved_errno;
@@ -128,6 +130,8 @@ void Connect(Oid database, const char* application_name) {
     SetConfigOption("application_name", application_name, PGC_SUSET, PGC_S_OVERRIDE);
   });
   if (database != InvalidOid) {
+    pg::InstallFunctionGuard();
+    pg::LimitOwnersTime();
     pg::Transaction transaction;
     pg::Call([] {
       // Finds the conversions to and from UTF-8 and keeps them: PostgreSQL looks for no other ones
@@ -211,6 +215,10 @@ bool EndRequested() noexcept {
 
 bool CancelRequested() noexcept {
   return cancel_requested;
+}
+
+bool EndsProcess(const pg::Error& error) noexcept {
+  return error.sqlstate() == ERRCODE_QUERY_CANCELED && (end_requested || cancel_requested);
 }
 
 void AllowLastStatements() {

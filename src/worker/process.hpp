@@ -7,6 +7,7 @@
 
 #include <chrono>
 
+#include "pg/error.hpp"
 #include "worker/shared_state.hpp"
 
 namespace ai::worker {
@@ -50,6 +51,10 @@ bool EndRequested() noexcept;
 
 /// Whether somebody has cancelled what this process does.
 bool CancelRequested() noexcept;
+
+/// Whether an error is the end of this process or the cancellation of what it does, and not what a
+/// user's code has raised with the same SQLSTATE. It is not to be dealt with, but passed on.
+bool EndsProcess(const pg::Error& error) noexcept;
 
 /// From now on a statement runs again although SIGTERM has come, for half a second at most.
 void AllowLastStatements();

@@ -15,6 +15,7 @@ void Reset(DatabaseSlot& slot, Oid database) {
   slot.suspended = 0;
   slot.coordinator.ended_well = false;
   slot.indexer.ended_well = false;
+  slot.reconciler.ended_well = false;
   for (WorkerSlot& worker : slot.workers) {
     worker.process.ended_well = false;
     worker.lease[0] = '\0';
@@ -55,7 +56,7 @@ bool IsEmpty(const DatabaseSlot& slot) noexcept {
       return false;
     }
   }
-  return slot.coordinator.pid == 0 && slot.indexer.pid == 0;
+  return slot.coordinator.pid == 0 && slot.indexer.pid == 0 && slot.reconciler.pid == 0;
 }
 
 void ReleaseDatabase(DatabaseSlot& slot) noexcept {

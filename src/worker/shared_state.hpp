@@ -16,6 +16,7 @@ namespace ai::worker {
 inline constexpr int kMaxDatabases = 64;
 inline constexpr int kMaxWorkers = 32;    // of a database; the most that ai.workers accepts
 inline constexpr int kMaxSlotNotes = 64;  // vectorizers that a worker has requests of at a time
+inline constexpr int kMaxSlowOwners = 16;
 inline constexpr int kNobody = -1;
 
 /// The vital signs of a process (core/policy/vital_signs.hpp), written and read without the lock.
@@ -50,6 +51,12 @@ struct WorkerSlot {
   SlotNote slot_notes[kMaxSlotNotes];
 };
 
+/// An owner of tables whose code was slow lately; see owner_share.hpp.
+struct SlowOwner {
+  std::atomic<Oid> owner{InvalidOid};
+  std::atomic<SteadyTime> until{SteadyTime()};
+};
+
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
@@ -64,8 +71,10 @@ struct DatabaseSlot {
   std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
   std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
+  SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;
+  ProcessSlot reconciler;
   WorkerSlot workers[kMaxWorkers];
 };
 

@@ -25,6 +25,11 @@ struct LostPlaces final : std::exception {
   const char* what() const noexcept override { return "the table of work was rewritten"; }
 };
 
+/// Somebody has locked a table that is needed. Nobody waits for that, and nothing was changed.
+struct TableLocked final : std::exception {
+  const char* what() const noexcept override { return "a table is locked"; }
+};
+
 /// Which rows to take.
 enum class Wanted : std::uint8_t {
   kChanges,   // from the queue
@@ -82,11 +87,13 @@ class Source {
   /// Gives vectors that are known already to the rows that were read.
   virtual void Reuse(Lane& lane, std::vector<RowPtr>& rows) = 0;
 
-  /// Writes rows whose vectors are all there, counters and the end of the hold on them in one
-  /// transaction. Returns the rows that somebody else has locked, which stay in hand. Throws
-  /// LostLease, LostPlaces, pg::Error; then nothing was written.
-  virtual std::vector<RowPtr> Store(Lane& lane, Datum lease, const std::string& lease_text,
-                                    std::span<const RowPtr> rows) = 0;
+  /// Writes rows whose vectors are all there and ends the hold on them, in one transaction. Returns
+  /// the rows that somebody else has locked, which stay in hand. Throws LostLease, LostPlaces,
+  /// TableLocked, OwnerCancelled, pg::Error; then nothing was written.
+  virtual std::vector<RowPtr> Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) = 0;
+
+  /// Whether the source has no such row any more: a reason why it could not be stored.
+  virtual bool IsGone(Lane& /*lane*/, const RowPtr& /*row*/) { return false; }
 
   /// Those of the rows that this process still has, after LostLease.
   virtual std::vector<RowPtr> StillHeld(Lane& /*lane*/, Datum /*lease*/,

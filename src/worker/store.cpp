@@ -1,9 +1,9 @@
-// Writing rows whose vectors are all there: chunks, counters and the end of the hold on the rows,
-// in one transaction.
+// Writing rows whose vectors are all there: chunks and the end of the hold on the rows, in one
+// transaction.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
-#include "pg/role.hpp"
+#include "pg/owner_scope.hpp"
 #include "worker/extension.hpp"
 #include "worker/lane.hpp"
 #include "worker/places.hpp"
@@ -66,50 +66,59 @@ PlaceSet PlacesFrom(const pg::Rows& rows) {
   return places;
 }
 
-/// Those of the rows that had chunks.
-std::vector<RowPtr> WithOldChunks(std::span<const RowPtr> rows) {
-  std::vector<RowPtr> old;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(old),
-               [](const RowPtr& row) { return row->old_chunks > 0; });
-  return old;
-}
-
-/// Removes chunks that a row had and has no more: all of a row that is gone.
-void Trim(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
-  if (rows.empty()) {
-    return;
-  }
-  const auto had = PlacesOf(rows);
-  const PlaceSet alive = PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(had)}));
-  std::vector<Datum> places;
-  std::vector<Datum> sizes;
-  for (const RowPtr& row : rows) {
-    const std::size_t size = alive.contains(row->place) ? row->chunks.size() : 0;
-    if (row->old_chunks > size) {
-      places.push_back(pg::TidDatum(&row->place));
-      sizes.push_back(Int32GetDatum(static_cast<std::int32_t>(size)));
+/// Removes the chunks of each row from a number on.
+class Trim final {
+ public:
+  void Add(const Row& row, std::size_t size) {
+    if (row.old_chunks > size || (size == 0 && !row.chunks.empty())) {
+      places_.push_back(pg::TidDatum(&row.place));
+      sizes_.push_back(Int32GetDatum(static_cast<std::int32_t>(size)));
     }
   }
-  if (!places.empty()) {
-    vectorizer.statements().trim->Execute(
-        spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, sizes)});
+  void Run(Vectorizer& vectorizer, pg::Spi& spi) const {
+    if (!places_.empty()) {
+      vectorizer.statements().trim->Execute(
+          spi, {pg::ArrayDatum(TIDOID, places_), pg::ArrayDatum(INT4OID, sizes_)});
+    }
   }
+
+ private:
+  std::vector<Datum> places_;
+  std::vector<Datum> sizes_;
+};
+
+/// The source is looked at last, when all is written: so somebody who wants to lock it does not wait
+/// for thousands of chunks that go into an index. Of rows that it has no more, nothing is left.
+void RemoveGone(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
+  vectorizer.LockForReading();
+  const auto places = PlacesOf(rows);
+  const PlaceSet alive =
+      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
+  Trim gone;
+  for (const RowPtr& row : rows) {
+    if (!alive.contains(row->place)) {
+      gone.Add(*row, 0);
+    }
+  }
+  gone.Run(vectorizer, spi);
 }
 
-/// The statements themselves pass over rows that the source has no more.
 void StoreInTable(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
   std::vector<NewChunk> fresh;
   std::vector<NewChunk> changed;
+  Trim shorter;
   for (const RowPtr& row : rows) {
     for (std::size_t i = 0; i < row->chunks.size(); ++i) {
       if (!row->chunks[i].kept) {
         (row->old_chunks == 0 ? fresh : changed).push_back({row.get(), i});
       }
     }
+    shorter.Add(*row, row->chunks.size());
   }
-  Trim(vectorizer, spi, WithOldChunks(rows));
+  shorter.Run(vectorizer, spi);
   WriteChunks(vectorizer, spi, fresh, *vectorizer.statements().insert);
   WriteChunks(vectorizer, spi, changed, *vectorizer.statements().upsert);
+  RemoveGone(vectorizer, spi, rows);
 }
 
 /// Returns the rows that are locked.
@@ -144,43 +153,24 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
   return later;
 }
 
-void AddToCounters(const Vectorizer& vectorizer, const Usage& usage, pg::Spi& spi,
-                   const std::string& lease, std::size_t rows) {
-  const std::string model = vectorizer.model();
-  const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(lease)},
-                                    {INT4OID, Int32GetDatum(vectorizer.id)},
-                                    {INT8OID, Int64GetDatum(static_cast<std::int64_t>(rows))},
-                                    {TEXTOID, pg::TextDatum(model)},
-                                    {INT8OID, Int64GetDatum(usage.requests)},
-                                    {INT8OID, Int64GetDatum(usage.input_tokens)},
-                                    {INT8OID, Int64GetDatum(usage.sent_chunks)},
-                                    {INT8OID, Int64GetDatum(usage.reused_chunks)},
-                                    {INT8OID, Int64GetDatum(usage.truncated_chunks)}};
-  spi.Execute(
-      "SELECT ai._worker_progress($1::pg_catalog.uuid, $2, $3, NULL), "
-      "ai._worker_usage($2, $4, $5, $6, $3, $7, $8, $9)",
-      arguments);
-}
-
 }  // namespace
 
 /// Writes what still exists and removes what does not.
-std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string& lease_text,
-                                      std::span<const RowPtr> rows) {
+std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
   std::vector<RowPtr> later;
   std::vector<double> lags;
   WorkTransaction transaction;
   {
     CheckPlaces(lane);
+    LockForStoring();
     pg::Spi spi;
-    {
-      const pg::RoleScope as_owner(owner, pg::RoleTrust::kUsers);
+    pg::RunAsOwner(owner, [&] {
       if (column()) {
         later = StoreInColumn(*this, spi, rows);
       } else {
         StoreInTable(*this, spi, rows);
       }
-    }
+    });
     std::vector<Place> done;
     for (const RowPtr& row : rows) {
       if (std::find(later.begin(), later.end(), row) == later.end()) {
@@ -194,12 +184,27 @@ std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, const std::string
     for (std::uint64_t i = 0; i < ended.count(); ++i) {
       lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
     }
-    AddToCounters(*this, lane.usage, spi, lease_text, done.size());
   }
   transaction.Commit();
   NoteLags(lags);
-  lane.usage = {};
+  lane.usage.rows += static_cast<std::int64_t>(lags.size());
   return later;
+}
+
+bool Vectorizer::IsGone(Lane& lane, const RowPtr& row) {
+  bool gone = false;
+  WorkTransaction transaction;
+  {
+    CheckPlaces(lane);
+    LockForReading();
+    pg::Spi spi;
+    pg::RunAsOwner(owner, [&] {
+      const auto alive = statements().alive.Execute(spi, {PlacesDatum(std::span(&row->place, 1))});
+      gone = alive.count() == 0;
+    });
+  }
+  transaction.Commit();
+  return gone;
 }
 
 std::vector<RowPtr> Vectorizer::StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {

@@ -3,7 +3,7 @@
 #include "core/text/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
-#include "pg/role.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
 #include "worker/lane.hpp"
@@ -196,10 +196,11 @@ Taken Vectorizer::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted)
   WorkTransaction transaction;
   {
     pg::Spi spi;
-    const Taken taken = LockClaims(spi, id);
+    const Taken taken = LockClaims(spi, work, id);
     if (taken.busy || taken.pause_left) {
       return taken;
     }
+    LockForStoring();
     if (lane.idle()) {
       lane.work_file = FileOf(work).number;
     }
@@ -224,14 +225,16 @@ std::vector<Read> Vectorizer::ReadTaken(Lane& lane, Datum /*lease*/, std::size_t
   bool all = true;
   WorkTransaction transaction;
   {
-    const pg::RoleScope as_owner(owner, pg::RoleTrust::kUsers);
+    LockForReading();
     pg::Spi spi;
-    Reader reader(*this, spi, bytes);
-    all = reader.Run(lane.unread);
-    reads = std::move(reader.reads);
-    if (!column() && !reads.empty()) {
-      ReadOldChunks(*this, spi, reads);
-    }
+    pg::RunAsOwner(owner, [&] {
+      Reader reader(*this, spi, bytes);
+      all = reader.Run(lane.unread);
+      reads = std::move(reader.reads);
+      if (!column() && !reads.empty()) {
+        ReadOldChunks(*this, spi, reads);
+      }
+    });
   }
   transaction.Commit();
   // Rows that are not in the table of work any more are with somebody else by now.

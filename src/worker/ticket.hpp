@@ -36,7 +36,9 @@ class Ticket final {
 
   /// With what the provider says of its limits, and how many tokens it counted.
   void Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens);
-  void Failed(const provider::RateLimits& limits, const Failure& failure);
+  /// And with the time since when its rows fail, 0 if they did not until now.
+  policy::Verdict Failed(const provider::RateLimits& limits, const Failure& failure,
+                         policy::Micros failing_since);
 
  private:
   Gate& End();

@@ -60,7 +60,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   const pg::Rows rows = spi.Execute(
       "SELECT v.name, v.config::pg_catalog.text, "
       "ai._vectorizer_statements(v)::pg_catalog.text, v.queue::pg_catalog.oid, "
-      "v.work::pg_catalog.oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config) "
+      "v.work::pg_catalog.oid, ai._vectorizer_owner(v), ai._vectorizer_max_attempts(v.config), "
+      "v.source::pg_catalog.oid, v.target::pg_catalog.oid "
       "FROM ai.vectorizer v WHERE v.id OPERATOR(pg_catalog.=) $1",
       arguments);
   if (rows.count() == 0) {
@@ -72,6 +73,8 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   work = DatumGetObjectId(*rows.At(0, 4));
   owner = DatumGetObjectId(*rows.At(0, 5));
   max_attempts_ = DatumGetInt32(*rows.At(0, 6));
+  source = DatumGetObjectId(*rows.At(0, 7));
+  target = DatumGetObjectId(rows.At(0, 8).value_or(ObjectIdGetDatum(InvalidOid)));
 
   OpenModel();
   splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
@@ -109,6 +112,27 @@ bool Vectorizer::IsOutdated() {
   }
   transaction.Commit();
   return now && *now != statement_texts_;
+}
+
+namespace {
+
+bool TryLock(Oid table, LOCKMODE mode) {
+  return !OidIsValid(table) ||
+         pg::Call([&] { return ConditionalLockRelationOid(table, mode); });
+}
+
+}  // namespace
+
+void Vectorizer::LockForReading() const {
+  if (!TryLock(source, AccessShareLock) || !TryLock(target, AccessShareLock)) {
+    throw TableLocked();
+  }
+}
+
+void Vectorizer::LockForStoring() const {
+  if (!TryLock(column() ? source : target, RowExclusiveLock)) {
+    throw TableLocked();
+  }
 }
 
 void Vectorizer::ReadProcessing() {

@@ -34,8 +34,8 @@ class Vectorizer final : public Source {
   std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
   RowPtr Cut(const Read& read) const override;
   void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;
-  std::vector<RowPtr> Store(Lane& lane, Datum lease, const std::string& lease_text,
-                            std::span<const RowPtr> rows) override;
+  std::vector<RowPtr> Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
+  bool IsGone(Lane& lane, const RowPtr& row) override;
   std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
   void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
                 std::chrono::milliseconds delay) override;
@@ -47,6 +47,8 @@ class Vectorizer final : public Source {
 
   const std::int32_t id;
   std::string name;
+  Oid source = InvalidOid;
+  Oid target = InvalidOid;  // none, if the destination is a column of the source
   Oid queue = InvalidOid;
 
   const json::Value config() const { return document_->root(); }
@@ -59,6 +61,11 @@ class Vectorizer final : public Source {
   bool reuse() const { return reuse_; }
   bool by_priority() const { return by_priority_; }  // rows have one each
   int max_attempts() const { return max_attempts_; }
+
+  /// Keep others from altering the tables until the end of the transaction. Throw TableLocked if
+  /// somebody has locked one already.
+  void LockForReading() const;
+  void LockForStoring() const;
 
   /// The columns of the template, without $chunk.
   const std::vector<std::string>& columns() const { return columns_; }

@@ -76,6 +76,7 @@ void EndStopped(ProcessSlot& process) noexcept {
 void EndProcesses(const DatabaseSlot& slot) noexcept {
   End(slot.coordinator);
   End(slot.indexer);
+  End(slot.reconciler);
   for (const WorkerSlot& worker : slot.workers) {
     End(worker.process);
   }

@@ -12,6 +12,7 @@
 #include "worker/extension.hpp"
 #include "worker/health.hpp"
 #include "worker/life.hpp"
+#include "worker/owner_share.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
@@ -92,6 +93,7 @@ class Worker final {
   WaitFor wait_;
   Tally unreported_;
   SteadyTime next_beat_;  // the first is at once
+  SteadyTime last_beat_ = clock_.Now();
   std::uint32_t work_looked_at_ = 0;
   SteadyTime next_look_ = {};
   bool at_work_ = false;    // it has beaten once
@@ -157,7 +159,9 @@ void Worker::SendBeat() {
   }
 }
 
-/// If it cannot be done, the worker goes on: the work is worth more than its record.
+/// If it cannot be done, the worker goes on: the work is worth more than its record, and whoever has
+/// locked the table will let go of it. But one that cannot write for any other reason, and for as long as
+/// a sign of life may take, achieves nothing: another one takes its place.
 void Worker::BeatIfDue() {
   if (clock_.Now() < next_beat_) {
     return;
@@ -169,6 +173,14 @@ void Worker::BeatIfDue() {
       NotePhase(policy::Phase::kHealthy);
     }
     beat_trouble_.WentWell();
+    last_beat_ = clock_.Now();
+  } catch (const pg::Error& error) {
+    beat_trouble_.Failed(error);
+    if (pg::MeetsLock(error)) {
+      last_beat_ = clock_.Now();
+    } else if (clock_.Now() - last_beat_ > CurrentPatience().timeout) {
+      throw;
+    }
   } catch (const std::exception& error) {
     beat_trouble_.Failed(error);
   }
@@ -270,6 +282,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
+    ShareWithOtherOwners(slot, MyNumber());
     registration = RegisterWhenFree();
   } catch (...) {
     if (!EndRequested()) {

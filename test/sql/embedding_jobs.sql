@@ -1,6 +1,8 @@
 -- Embedding jobs in SQL: who makes, sees, cancels and retries them, and what is refused. No worker runs
 -- here; what workers do is in test/t/080_embedding_jobs.pl.
 \set SHOW_CONTEXT never
+-- As a superuser may do for them: see max_priority.sql.
+SET ai.max_priority = 200;
 CREATE ROLE regress_ai_alice;
 CREATE ROLE regress_ai_bob;
 CREATE ROLE regress_ai_team;

@@ -2,6 +2,8 @@
 -- No worker runs here; so all of health but what is said of jobs is left out.
 \set SHOW_CONTEXT never
 SET intervalstyle = 'postgres';
+-- As a superuser may do for them: see max_priority.sql.
+SET ai.max_priority = 200;
 CREATE ROLE regress_ai_alice;
 CREATE ROLE regress_ai_bob;
 CREATE ROLE regress_ai_monitor IN ROLE pg_monitor;

@@ -29,12 +29,13 @@ SET ROLE regress_ai_web;
 \set config '{"config_type": "embedding", "implementation": "ollama", "model": "m", "dimensions": 3}'
 
 -- Create: one, several.
-SELECT trim('"' FROM pg_temp.rest('create_embedding_job', json_build_object('input_text', 'a text', 'priority', 'urgent',
+SELECT trim('"' FROM pg_temp.rest('create_embedding_job', json_build_object('input_text', 'a text', 'priority', 'high',
     'embedding', :'config'::json, 'metadata', json_build_object('user', 7)))) AS id \gset
 SELECT json_array_length(pg_temp.rest('create_embedding_job', json_build_object('input_texts', ARRAY['b', 'c'],
     'embedding', :'config'::json))::json);
 SELECT pg_temp.rest('create_embedding_job', '{"input_text": ""}');
 SELECT pg_temp.rest('create_embedding_job', '{"input_text": "x", "priority": "whenever"}');
+SELECT pg_temp.rest('create_embedding_job', '{"input_text": "x", "priority": "urgent"}');
 
 -- Get, list, wait.
 CREATE FUNCTION pg_temp.shown(answer text) RETURNS TABLE (input_text text, status text, priority text, metadata text)

@@ -177,7 +177,8 @@ SELECT ai.create_vectorizer('src', name => 'published', loading => ai.loading_co
     destination => ai.destination_table('published')) > 0 AS made;
 ALTER TABLE src RENAME COLUMN other TO another;
 ALTER TABLE src RENAME COLUMN another TO other;
-SELECT ai._vectorizer_errors_prune();
+INSERT INTO ai._vectorizer_errors (id, message) SELECT 1, 'x' FROM generate_series(1, 1001);
+DELETE FROM ai._vectorizer_errors;
 SELECT ai.drop_vectorizer('published', true);
 SELECT c.relname FROM pg_class c
 WHERE c.relnamespace = 'ai'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p' AND c.relreplident = 'd'

@@ -129,6 +129,7 @@ model('later');
 ok($engine->drained('note'), 'when it is there, they are embedded without a hand');
 is(with_model($made{later}, q{SELECT count(*), bool_and(embedding = ai.local_embed(chunk)) FROM note_embedding}), '50|t',
 	'each has the vector of its text');
+$engine->counted or die;
 is(sql(q{SELECT rows, sent_chunks, requests > 0, input_tokens FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'note'}),
 	'50|50|t|' . 50 * 5, 'and all is counted, tokens too');
 sql(q{SELECT ai.drop_vectorizer('note', drop_all => true)});

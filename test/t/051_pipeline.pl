@@ -65,6 +65,7 @@ sends('plain', q{BEGIN; INSERT INTO plain VALUES (9, 'a'); ROLLBACK}, 0, 'rolled
 
 # -- counters
 
+$engine->counted or die;
 is( sql(q{SELECT rows > 1000, sent_chunks, requests > 0, input_tokens > 0 FROM ai.usage u
 	JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'plain' AND model = 'mock-8' AND day = current_date}),
 	't|622|t|t', 'usage counts what was sent');
@@ -78,6 +79,7 @@ sends('chunked', q{UPDATE chunked SET body = replace(body, 'word0050', 'other050
 sends('chunked', q{UPDATE chunked SET body = 'first000 ' || body}, 1, 'chunks that moved are known');
 sends('chunked', q{UPDATE chunked SET body = substr(body, 1, 90)}, 0, 'fewer chunks');
 sends('chunked', q{UPDATE chunked SET body = ''}, 0, 'no chunks');
+$engine->counted or die;
 cmp_ok(sql(q{SELECT sum(reused_chunks) FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'chunked'}),
 	'>=', 99 + 100 + 10, 'reused chunks are counted');
 sends('chunked', q{UPDATE chunked SET body = 'aaaa bbbbbbbb'; INSERT INTO chunked VALUES (2, 'aaaa cccccccc')}, 4, 'texts of other rows');
@@ -190,20 +192,23 @@ keeps_under_way('narrow', 20, 2, 'concurrency');
 $engine->table('wide', processing => 'ai.processing_default(batch_size => 1, concurrency => 50)');
 keeps_under_way('wide', 100, 16, 'ai.max_in_flight');
 
-# -- priority, and none starves
+# -- priority is a weight, and none starves
 
 workers(0);
 $engine->set('ai.max_in_flight' => 1);
-my %one = (low => -5, high => 5, equal => -5);
+my %one = (low => -100, high => 32767, equal => -32768);
 foreach my $name (qw(low equal high))
 {
 	$engine->table($name, processing => "ai.processing_default(batch_size => 1, priority => $one{$name})");
 	sql("ALTER TABLE ${name}_embedding_store ADD COLUMN at timestamptz DEFAULT clock_timestamp();
-		INSERT INTO $name SELECT n, 'p ' || n FROM generate_series(1, 10) n");
+		INSERT INTO $name SELECT n, 'p ' || n FROM generate_series(1, 20) n");
 }
 $engine->set('ai.workers' => 1);
 $engine->is_settled($_, "priority: $_") foreach sort keys %one;
-is(sql('SELECT (SELECT max(at) FROM high_embedding_store) < (SELECT min(at) FROM low_embedding_store)'), 't', 'the more important first');
+# Eight to one.
+cmp_ok(sql('SELECT count(*) FROM high_embedding_store WHERE at < (SELECT at FROM low_embedding_store ORDER BY at OFFSET 2 LIMIT 1)'),
+	'>=', 10, 'the more important get more');
+is(sql('SELECT (SELECT min(at) FROM low_embedding_store) < (SELECT max(at) FROM high_embedding_store)'), 't', 'and do not stop the others');
 is(sql('SELECT (SELECT min(at) FROM equal_embedding_store) < (SELECT max(at) FROM low_embedding_store)
 	AND (SELECT min(at) FROM low_embedding_store) < (SELECT max(at) FROM equal_embedding_store)'), 't', 'equals take turns');
 $mock->reset;

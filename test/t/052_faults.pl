@@ -162,7 +162,7 @@ $user->query_safe('BEGIN; SELECT FROM locked WHERE id <= 5 FOR UPDATE; UPDATE co
 release();
 $engine->is_settled('locked', 'rows that a user has locked are written to a table');
 ok($engine->poll('SELECT count(*) = 15 FROM col WHERE embedding IS NOT NULL'), 'the others are written to a column');
-ok($engine->poll(q{SELECT count(*) = 5 AND max(attempts) = 0 FROM ai.jobs('col') WHERE status IN ('retryable', 'pending')}), 'the locked ones wait');
+ok($engine->poll(q{SELECT count(*) = 5 AND max(attempts) = 0 FROM ai.jobs('col') WHERE status IN ('retryable', 'pending', 'running')}), 'the locked ones wait');
 is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND wait_event_type = 'Lock'}), '0', 'no worker does');
 sleep($long ? 60 : 1);
 $user->query_safe('COMMIT');

@@ -98,6 +98,7 @@ sql(q{INSERT INTO large SELECT n, 'large ' || n FROM generate_series(1, 500) n})
 $engine->is_settled('large', 'replies that are too large');
 is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'large'}), '0', 'are no error of a row');
 is(sql(q{SELECT failure_streak FROM ai.provider}), '0', 'nor of the provider');
+$engine->counted or die;
 cmp_ok(sql(q{SELECT requests FROM ai.usage u JOIN ai.vectorizer v ON v.id = u.vectorizer_id WHERE v.name = 'large'}), '<', 80, 'and soon there are none');
 $engine->set('ai.max_response_size' => '64MB');
 

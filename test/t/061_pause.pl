@@ -114,7 +114,7 @@ $engine->is_settled('load', 'enabled');
 # -- one worker of two, and back when it was ended
 
 my $process = q{(SELECT details ->> 'process' FROM ai.worker WHERE component = 'worker:vectorizer:%d')};
-my $by = sub { return sql(sprintf("SELECT last_success_process_id::text = $process FROM ai.vectorizer_worker_progress p JOIN ai.vectorizer v ON v.id = p.vectorizer_id WHERE name = 'load'", $_[0])); };
+my $by = sub { return $engine->poll(sprintf("SELECT last_success_process_id::text = $process FROM ai.vectorizer_worker_progress p JOIN ai.vectorizer v ON v.id = p.vectorizer_id WHERE name = 'load'", $_[0])); };
 foreach my $number (0, 1)
 {
 	sql("SELECT ai.pause_worker('worker:vectorizer:$number')");
@@ -122,7 +122,7 @@ foreach my $number (0, 1)
 	{
 		sql("INSERT INTO load VALUES ((SELECT max(id) + 1 FROM load), 'one of two')");
 		$engine->drained('load') or die;
-		is($by->(1 - $number), 't', "worker $number is paused: the other one works");
+		ok($by->(1 - $number), "worker $number is paused: the other one works");
 	}
 	sql("SELECT ai.resume_worker('worker:vectorizer:$number')");
 }

@@ -51,6 +51,7 @@ is(sql("SELECT status FROM ai.wait_for_embedding_job('$job', '3 min')"), 'comple
 # -- what the exporter shows is what SQL shows
 
 ok($engine->poll(qq{SELECT last_success_at IS NOT NULL FROM ai.provider WHERE endpoint = '$endpoint'}), 'the provider is known');
+$engine->counted or die;
 my $seen = $exporter->metrics;
 my $told = PostgresExporter::parse(sql('SELECT ai.metrics()'));
 my $database = 'database="postgres"';

@@ -96,7 +96,7 @@ $engine->is_settled('v', 'it goes on');
 # -- the coordinator cannot do something, time and again: a worker that ends has it keep house
 
 my $in_the_way = $node->background_psql('postgres', on_error_stop => 1);
-$in_the_way->query_safe('BEGIN; LOCK TABLE ai._vectorizer_errors IN EXCLUSIVE MODE');
+$in_the_way->query_safe('BEGIN; LOCK TABLE ai._worker_pause IN EXCLUSIVE MODE');
 my $kept_house = q{SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE '%ai._embedding_jobs_prune(%'};
 forget_log();
 foreach (1 .. 3)
@@ -106,7 +106,7 @@ foreach (1 .. 3)
 	$engine->poll("SELECT ($kept_house) > $before") or die;
 	$engine->poll(q{SELECT count(*) = 1 FROM ai.worker WHERE component = 'worker:vectorizer:0' AND status = 'healthy'}) or die;
 }
-is(scalar(grep { /LOG:  ai: could not remove old errors of vectorizers: canceling statement due to lock timeout/ } our_lines()), 1,
+is(scalar(grep { /LOG:  ai: could not remove old pauses and samples: canceling statement due to lock timeout/ } our_lines()), 1,
 	'what fails again and again is said once') or diag(join "\n", our_lines());
 $in_the_way->query_safe('COMMIT');
 $in_the_way->quit;

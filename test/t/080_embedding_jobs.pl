@@ -74,6 +74,7 @@ is_done(1, 'one job');
 
 foreach my $count (20, 20_000)
 {
+	$engine->counted or die;
 	forget();
 	my $before = $mock->stats;
 	is(scalar create(numbered("job of $count", $count)), $count, "$count jobs");
@@ -84,6 +85,7 @@ foreach my $count (20, 20_000)
 	is( sql(q{SELECT min(attempts), max(attempts), count(DISTINCT id) FROM ai.embedding_jobs}), "1|1|$count",
 		"$count jobs: each is claimed once");
 	is(sql(q{SELECT sum(jobs_completed), sum(failures) FROM ai.embedding_worker_performance}), "$count|0", "$count jobs: counted by worker");
+	$engine->counted or die;
 	is( sql(q{SELECT jobs, sent_texts, reused_jobs, requests > 0, input_tokens > 0 FROM ai.embedding_job_usage WHERE model = 'mock-8'}),
 		"$count|$count|0|t|t", "$count jobs: counted by role and model");
 }
@@ -126,6 +128,7 @@ $engine->set('ai.workers' => 3, 'ai.max_in_flight' => 16);
 
 # -- equal texts: one request
 
+$engine->counted or die;
 forget();
 my @same;
 is( items(sub {
@@ -141,6 +144,7 @@ is( items(sub {
 	}), 2, 'equal texts at the same time: one is sent');
 is(items(sub { is(status(create(q{'the same'})), 'completed', 'a text that is known'); }), 0, 'is not sent');
 is(items(sub { create(q{array_fill('all the same'::text, '{500}')}); is_done(804, 'equal texts at once'); }), 1, 'equal texts at once: one is sent');
+$engine->counted or die;
 is(sql(q{SELECT sum(sent_texts), sum(jobs), sum(reused_jobs) >= 799 FROM ai.embedding_job_usage}), '3|803|t', 'usage tells');
 $engine->set('ai.cache_ttl' => '0');
 is(items(sub { is(ended(create(q{'the same'})), 'completed', 'with ai.cache_ttl = 0'); }), 1, 'it is sent again');

@@ -28,7 +28,7 @@ Failure Of(FailureClass failure_class, int status = 0) {
 void Fail(EndpointState& state, const Failure& failure, Micros now = kStart) {
   const auto passage = state.Admit(kProcess, kRules, now);
   REQUIRE(passage);
-  state.Failed(*passage, failure, kRules, now);
+  state.Failed(*passage, failure, 0, kRules, now);
 }
 
 void Break(EndpointState& state) {
@@ -90,7 +90,7 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
     CHECK(state.Admit(kProcess, kRules, later));
   }
   SECTION("that fails") {
-    state.Failed(*probe, Of(FailureClass::kTransient), kRules, later);
+    state.Failed(*probe, Of(FailureClass::kTransient), 0, kRules, later);
     CHECK(state.Look(kRules, later).wait == kRules.pause);
     CHECK(state.breaker.failures == 4);
     const BreakerRules shorter{.failures = 3, .pause = kSecond};
@@ -103,18 +103,18 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   SECTION("that is asked to come later") {
     Failure deferred = Of(FailureClass::kDeferred, 429);
     deferred.retry_after = std::chrono::seconds(2);
-    state.Failed(*probe, deferred, kRules, later);
+    state.Failed(*probe, deferred, 0, kRules, later);
     CHECK(At(state, later) == Obstacle::kCooling);
     CHECK(state.Admit(kProcess, kRules, later + 2 * kSecond)->probe);
   }
   SECTION("one that was sent before it opened and fails now says nothing") {
-    state.Failed(Passage{}, Of(FailureClass::kTransient), kRules, later);
+    state.Failed(Passage{}, Of(FailureClass::kTransient), 0, kRules, later);
     CHECK(At(state, later) == Obstacle::kProbing);
   }
   SECTION("one that was sent before and succeeds closes it") {
     state.Succeeded(Passage{});
     CHECK(state.breaker.State(kRules, later) == BreakerState::kClosed);
-    state.Failed(*probe, Of(FailureClass::kTransient), kRules, later);
+    state.Failed(*probe, Of(FailureClass::kTransient), 0, kRules, later);
     CHECK(state.breaker.State(kRules, later) == BreakerState::kClosed);
   }
 }

@@ -76,7 +76,7 @@ int Receive(Provider& provider, EndpointState& state, Micros now) {
     } else {
       const Failure failure{.failure_class = FailureClass::kDeferred,
                             .retry_after = std::chrono::seconds(1)};
-      state.Failed(reply.passage, failure, {}, now);
+      state.Failed(reply.passage, failure, 0, {}, now);
     }
   }
   return accepted;

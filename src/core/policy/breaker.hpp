@@ -4,9 +4,17 @@
 //   open ──its time is over──▶ half-open: one request in the whole server is the probe
 //   half-open ──the probe succeeds──▶ closed     ──it fails──▶ open
 //
+// Failures of requests that were under way together, or follow on one another at once, are one:
+// they say the same, and who cuts a request in halves to find the row to blame has time for it.
+//
+// A breaker that one role's requests have opened does not shut out the others: while it is open, a
+// role that has no part in that may send a probe at once. Each has one, for if it fails, it has its
+// part.
+//
 // Plain data: it lives in shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/policy/rate_bucket.hpp"
@@ -18,6 +26,32 @@ enum class BreakerState : std::uint8_t { kClosed, kOpen, kHalfOpen };
 struct BreakerRules {
   int failures = 5;  // in a row
   Micros pause = 300 * kSecond;
+  Micros apart = 0;  // so much later than the last failure a request has to be sent to be another
+};
+
+/// A role in a database; 0 is nobody.
+using RoleId = std::uint64_t;
+
+/// Whose requests have failed. If they are too many to be told apart, it is everybody.
+struct Contributors {
+  static constexpr int kMost = 8;
+
+  RoleId roles[kMost] = {};
+  bool everybody = false;
+
+  bool Has(RoleId role) const {
+    return everybody || std::find(std::begin(roles), std::end(roles), role) != std::end(roles);
+  }
+
+  void Add(RoleId role) {
+    if (!Has(role)) {
+      RoleId* free = std::find(std::begin(roles), std::end(roles), RoleId{0});
+      everybody = free == std::end(roles);
+      if (!everybody) {
+        *free = role;
+      }
+    }
+  }
 };
 
 struct Breaker {
@@ -25,6 +59,8 @@ struct Breaker {
   std::int32_t prober = 0;    // the process whose request is the probe; 0: none is out
   bool broken = false;
   Micros opened_at = 0;
+  Micros counted_at = 0;  // when the last failure was counted
+  Contributors contributors = {};
 
   /// Until then it is open. Another pause holds at once.
   Micros OpenUntil(const BreakerRules& rules) const { return broken ? opened_at + rules.pause : 0; }
@@ -36,9 +72,13 @@ struct Breaker {
     return now < OpenUntil(rules) ? BreakerState::kOpen : BreakerState::kHalfOpen;
   }
 
+  /// Whether a role may send a probe though it is open. INVARIANT: 0 is never in doubt, and never
+  /// an outsider.
+  bool MayProbeEarly(RoleId role) const { return broken && role != 0 && !contributors.Has(role); }
+
   /// A request goes, which the state allows. True if it is the probe.
-  bool Sent(std::int32_t process, const BreakerRules& rules, Micros now) {
-    if (State(rules, now) != BreakerState::kHalfOpen) {
+  bool Sent(std::int32_t process) {
+    if (!broken) {
       return false;
     }
     prober = process;
@@ -46,19 +86,40 @@ struct Breaker {
   }
 
   /// The provider has answered something sensible, to whichever request.
-  void Succeeded() { *this = {}; }
+  void Succeeded() { *this = {.counted_at = counted_at}; }
 
-  /// A request has failed. What was sent before it opened, and fails while it is open, says nothing
-  /// new.
-  void Failed(bool probe, bool at_once, const BreakerRules& rules, Micros now) {
+  /// A request has failed that was sent then. What was sent before it opened, and fails while it is
+  /// open, says nothing new.
+  void Failed(bool probe, Micros sent_at, RoleId role, const BreakerRules& rules, Micros now) {
+    contributors.Add(role);
+    if (probe) {
+      prober = 0;
+    } else if (counted_at != 0 && sent_at < counted_at + rules.apart) {
+      return;
+    }
     ++failures;
+    counted_at = now;
+    if (broken ? probe && State(rules, now) == BreakerState::kHalfOpen
+               : failures >= rules.failures) {
+      Open(now);
+    }
+  }
+
+  /// Nobody can have it otherwise: the key is refused, for one.
+  void Break(bool probe, Micros now) {
+    ++failures;
+    contributors.everybody = true;
     if (probe) {
       prober = 0;
     }
-    if (broken ? probe : at_once || failures >= rules.failures) {
-      broken = true;
-      opened_at = now;
+    if (!broken || probe) {
+      Open(now);
     }
+  }
+
+  void Open(Micros now) {
+    broken = true;
+    opened_at = now;
   }
 
   /// A request ends without an outcome; if it was the probe, another may go.

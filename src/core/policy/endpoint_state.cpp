@@ -21,15 +21,14 @@ EndpointLimits Strictest(const EndpointLimits& one, const EndpointLimits& other)
           StricterOf(one.tokens_per_minute, other.tokens_per_minute)};
 }
 
-Standing EndpointState::Look(const BreakerRules& rules, Micros now) const {
-  const BreakerState state = breaker.State(rules, now);
-  if (state == BreakerState::kOpen) {
+Standing EndpointState::Look(const BreakerRules& rules, Micros now, RoleId role) const {
+  if (breaker.State(rules, now) == BreakerState::kOpen && !breaker.MayProbeEarly(role)) {
     return {Obstacle::kOpen, breaker.OpenUntil(rules) - now};
   }
   if (cooling_until > now) {
     return {Obstacle::kCooling, cooling_until - now};
   }
-  if (state == BreakerState::kHalfOpen && breaker.prober != 0) {
+  if (breaker.broken && breaker.prober != 0) {
     return {Obstacle::kProbing, kNoEnd};
   }
   const Micros wait = std::max({requests.Wait(RequestRate(), now), tokens.Wait(TokenRate(), now),
@@ -53,14 +52,14 @@ double EndpointState::RequestsWithin(Micros time, const BreakerRules& rules, Mic
 }
 
 std::optional<Passage> EndpointState::Admit(std::int32_t process, const BreakerRules& rules,
-                                            Micros now) {
-  if (Look(rules, now).obstacle != Obstacle::kNone) {
+                                            Micros now, RoleId role) {
+  if (Look(rules, now, role).obstacle != Obstacle::kNone) {
     return std::nullopt;
   }
   requests.Take(RequestRate(), 1, now);
   paced_requests.Take(pace.Requests(now), 1, now);
   pace.Sent(now, cooling_until);
-  return Passage{now, 0, breaker.Sent(process, rules, now)};
+  return Passage{now, 0, breaker.Sent(process), role};
 }
 
 void EndpointState::Charge(Passage& passage, double tokens_now, Micros now) {
@@ -76,33 +75,41 @@ void EndpointState::Charge(Passage& passage, double tokens_now, Micros now) {
 }
 
 void EndpointState::Succeeded(const Passage& passage) {
+  Answered(passage);
+  well_at = std::max(well_at, passage.sent_at);
+}
+
+void EndpointState::Answered(const Passage& passage) {
   breaker.Succeeded();
   pace.Accepted(passage.sent_at);
   refusals = 0;
 }
 
-void EndpointState::Failed(const Passage& passage, const Failure& failure,
-                           const BreakerRules& rules, Micros now) {
+Verdict EndpointState::Failed(const Passage& passage, const Failure& failure, Micros failing_since,
+                              const BreakerRules& rules, Micros now) {
+  bool follows_rows = false;
   switch (failure.failure_class) {
     case FailureClass::kDeferred:
       breaker.Released(passage.probe);
       CoolDown(passage, failure, now);
-      return;
-    case FailureClass::kConfiguration:
-      if (IsOfEndpoint(failure)) {
-        breaker.Failed(passage.probe, true, rules, now);
-        return;
-      }
       break;
     case FailureClass::kTransient:
     case FailureClass::kInvalidReply:
-      breaker.Failed(passage.probe, false, rules, now);
-      return;
-    default:
+      // What fails while the endpoint is in doubt is no evidence against a row.
+      follows_rows = failing_since != 0 && well_at > failing_since && !breaker.broken;
+      if (!follows_rows) {
+        breaker.Failed(passage.probe, passage.sent_at, passage.role, rules, now);
+      }
       break;
+    default:
+      if (failure.failure_class == FailureClass::kConfiguration && IsOfEndpoint(failure)) {
+        breaker.Break(passage.probe, now);
+      } else {
+        // It answered, and what it said was about this request. That is no evidence against others.
+        Answered(passage);
+      }
   }
-  // It answered, and what it said was about this request.
-  Succeeded(passage);
+  return {follows_rows, breaker.broken};
 }
 
 void EndpointState::CoolDown(const Passage& passage, const Failure& failure, Micros now) {

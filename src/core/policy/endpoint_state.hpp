@@ -46,6 +46,13 @@ struct Passage {
   Micros sent_at = 0;
   double tokens = 0;
   bool probe = false;
+  RoleId role = 0;  // whose texts are in it
+};
+
+/// What a failure of a request says.
+struct Verdict {
+  bool follows_rows = false;  // others get through, these rows do not: it is about them
+  bool broken = false;        // the breaker is not closed now
 };
 
 struct EndpointState {
@@ -58,21 +65,27 @@ struct EndpointState {
   RateBucket paced_tokens;
   Micros cooling_until = 0;
   std::int32_t refusals = 0;  // since the last success, without saying how long to wait
+  Micros well_at = 0;         // when the latest of the requests that succeeded was sent
 
-  Standing Look(const BreakerRules& rules, Micros now) const;
+  /// For a role, or for somebody of whom nothing is known.
+  Standing Look(const BreakerRules& rules, Micros now, RoleId role = 0) const;
 
   /// How many requests could go within a time, about; at least one.
   double RequestsWithin(Micros time, const BreakerRules& rules, Micros now) const;
 
   /// Lets a request of a process through, unless something is in its way.
-  std::optional<Passage> Admit(std::int32_t process, const BreakerRules& rules, Micros now);
+  std::optional<Passage> Admit(std::int32_t process, const BreakerRules& rules, Micros now,
+                               RoleId role = 0);
 
   /// What the request takes of the limit of tokens: first as we count, then as the provider did.
   void Charge(Passage& passage, double tokens_now, Micros now);
 
   void Succeeded(const Passage& passage);
-  void Failed(const Passage& passage, const Failure& failure, const BreakerRules& rules,
-              Micros now);
+  /// With the time since when its rows, or all of their lane, fail; 0: they did not until now. If
+  /// somebody else's request has gone well that was sent after that, the failure follows the rows:
+  /// the breaker does not count it.
+  Verdict Failed(const Passage& passage, const Failure& failure, Micros failing_since,
+                 const BreakerRules& rules, Micros now);
   void Cancelled(const Passage& passage, Micros now);
 
   void SetLimits(const EndpointLimits& wanted, Micros now);
@@ -83,6 +96,7 @@ struct EndpointState {
  private:
   Rate RequestRate() const { return Rate::PerMinute(limits.requests_per_minute); }
   Rate TokenRate() const { return Rate::PerMinute(limits.tokens_per_minute); }
+  void Answered(const Passage& passage);
   void CoolDown(const Passage& passage, const Failure& failure, Micros now);
 };
 

@@ -4,9 +4,10 @@
 // inside another such function, an index expression or a trigger, and an argument can be forged. So
 // the entries of the API are C functions that note the caller and then switch.
 //
-// INVARIANT: nothing here owns C++ memory, so an ereport may pass through; the rollback that
-// follows it restores the role.
+// INVARIANT: nothing here owns C++ memory but ai_run_as, so an ereport may pass through; the rollback
+// that follows it restores the role.
 #include "pg/guard.hpp"
+#include "pg/owner_scope.hpp"
 #include "pg/queue_batch.hpp"
 
 namespace {
@@ -39,6 +40,23 @@ Inner* FindInner(FmgrInfo* outer) {
   fmgr_info_cxt(oid, &inner->function, outer->fn_mcxt);
   ReleaseSysCache(tuple);
   return inner;
+}
+
+/// Runs a statement on all that is committed by now; returns the number of rows.
+std::int64_t RunNow(const char* statement) {
+  SPI_connect();
+  SPIPlanPtr plan = SPI_prepare(statement, 0, nullptr);
+  if (plan == nullptr) {
+    elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+  }
+  const int code = SPI_execute_snapshot(plan, nullptr, nullptr, GetLatestSnapshot(),
+                                        InvalidSnapshot, false, true, 0);
+  if (code < 0) {
+    elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(code));
+  }
+  const auto processed = static_cast<std::int64_t>(SPI_processed);
+  SPI_finish();
+  return processed;
 }
 
 }  // namespace
@@ -77,29 +95,10 @@ AI_FUNCTION(ai_call_as_owner) {
 // come after a lock, and must not miss what was written before.
 AI_FUNCTION(ai_run_as) {
   const Oid role = PG_GETARG_OID(0);
-  const char* statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
-  Oid caller = InvalidOid;
-  int context = 0;
-  GetUserIdAndSecContext(&caller, &context);
-  SetUserIdAndSecContext(role,
-                         context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-  const int nest_level = NewGUCNestLevel();
-  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-                    GUC_ACTION_SAVE, true, 0, false);
-  SPI_connect();
-  SPIPlanPtr plan = SPI_prepare(statement, 0, nullptr);
-  if (plan == nullptr) {
-    elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-  }
-  const int code = SPI_execute_snapshot(plan, nullptr, nullptr, GetLatestSnapshot(),
-                                        InvalidSnapshot, false, true, 0);
-  if (code < 0) {
-    elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(code));
-  }
-  const auto processed = static_cast<std::int64_t>(SPI_processed);
-  SPI_finish();
-  AtEOXact_GUC(false, nest_level);
-  SetUserIdAndSecContext(caller, context);
+  std::int64_t processed = 0;
+  ai::pg::RunAsOwner(role, [&] {
+    processed = ai::pg::Call([&] { return RunNow(text_to_cstring(PG_GETARG_TEXT_PP(1))); });
+  });
   PG_RETURN_INT64(processed);
 }
 

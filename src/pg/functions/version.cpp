@@ -1,4 +1,4 @@
-// The library's version and whether it was preloaded, for ai.version() and ai.status().
+// The library's version, whether it was preloaded, and where this code runs.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/library.hpp"
@@ -9,4 +9,8 @@ AI_FUNCTION(ai_version) {
 
 AI_FUNCTION(ai_preloaded) {
   PG_RETURN_BOOL(ai::pg::Preloaded());
+}
+
+AI_FUNCTION(ai_in_session) {
+  PG_RETURN_BOOL(MyBgworkerEntry == nullptr);
 }

@@ -203,6 +203,16 @@ sub drained
 	return $self->poll("SELECT ai.vectorizer_queue_pending('$name', true) = 0");
 }
 
+# Waits until the counters are complete: workers add to them with their heartbeats.
+sub counted
+{
+	my ($self) = @_;
+	my $alive = $self->sql(q{SELECT coalesce(jsonb_object_agg(p.id, p.heartbeat_count), '{}') FROM ai.vectorizer_worker_process p
+		JOIN ai.worker w ON w.details ->> 'process' = p.id::text AND w.status = 'healthy'});
+	return $self->poll(qq{SELECT count(*) = 0 FROM jsonb_each_text('$alive') a JOIN ai.vectorizer_worker_process p ON p.id = a.key::uuid
+		JOIN ai.worker w ON w.details ->> 'process' = a.key AND w.status = 'healthy' WHERE p.heartbeat_count < a.value::bigint + 2});
+}
+
 # Names of a vectorizer's tables and columns, as SQL.
 sub _parts
 {

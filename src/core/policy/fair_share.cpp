@@ -1,0 +1,68 @@
+// See fair_share.hpp.
+#include "core/policy/fair_share.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ai::policy {
+namespace {
+
+constexpr double kLeastPriority = -100;
+constexpr double kMostPriority = 200;
+constexpr double kDoubling = 100;
+
+}  // namespace
+
+double WeightOf(std::int32_t priority) {
+  return std::exp2(std::clamp<double>(priority, kLeastPriority, kMostPriority) / kDoubling);
+}
+
+double FairShare::Level::TimeOf(std::int64_t member) const {
+  const auto found = times_.find(member);
+  return found == times_.end() ? now_ : std::max(found->second, now_);
+}
+
+void FairShare::Level::Choose(std::int64_t member) {
+  now_ = TimeOf(member);
+  // Who is behind the present is as good as new.
+  std::erase_if(times_, [this](const auto& entry) { return entry.second < now_; });
+}
+
+void FairShare::Level::Charge(std::int64_t member, double amount) {
+  times_[member] = TimeOf(member) + amount;
+}
+
+std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) {
+  const Contender* best = nullptr;
+  for (const Contender& contender : contenders) {
+    const bool is_next =
+        best == nullptr ||
+        (contender.owner == best->owner
+             ? owners_[best->owner].TimeOf(contender.lane) < owners_[best->owner].TimeOf(best->lane)
+             : between_owners_.TimeOf(contender.owner) < between_owners_.TimeOf(best->owner));
+    best = is_next ? &contender : best;
+  }
+  if (best == nullptr) {
+    return std::nullopt;
+  }
+  between_owners_.Choose(best->owner);
+  owners_[best->owner].Choose(best->lane);
+  ForgetIdle();
+  return best - contenders.data();
+}
+
+void FairShare::Charge(const Contender& served, double cost) {
+  cost = std::max(cost, 1.0);
+  between_owners_.Charge(served.owner, cost / WeightOf(served.granted.value_or(served.priority)));
+  owners_[served.owner].Charge(served.lane, cost / WeightOf(served.priority));
+}
+
+/// The order of an owner's lanes outlasts the moments in which it has nothing to do, or its first
+/// lane would begin again after each; but not for ever.
+void FairShare::ForgetIdle() {
+  if (owners_.size() > kMostOwners) {
+    std::erase_if(owners_, [this](const auto& entry) { return !between_owners_.Has(entry.first); });
+  }
+}
+
+}  // namespace ai::policy

@@ -1,0 +1,68 @@
+// Who comes next, so that everybody who has something to do gets a share of what is done: first
+// between owners, then between the lanes of one owner, so that many lanes of one do not outweigh
+// one lane of another.
+//
+// Stride scheduling: whoever is served pays for it in a time of its own, which goes the slower the
+// greater its weight is; the one whose time is the earliest comes next. Who had nothing to do for a
+// while saved nothing up: it comes back at the present time of the others, and only ahead of those
+// who have been served more since.
+//
+// A priority is a weight, and bounded: it can make one faster than others, and can never stop them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace ai::policy {
+
+/// Of a priority: twice as much for each 100, from half (-100, "low") to four times (200, "urgent")
+/// of what is normal (0).
+double WeightOf(std::int32_t priority);
+
+/// A lane that has something to do.
+struct Contender {
+  std::uint32_t owner = 0;
+  std::int32_t lane = 0;
+  std::int32_t priority = 0;
+  /// What counts between owners, if that is another one: a role may put its rows in any order, but
+  /// not its rows before those of others.
+  std::optional<std::int32_t> granted = std::nullopt;
+};
+
+class FairShare {
+ public:
+  /// The place of the next one among the contenders; nothing if there are none.
+  std::optional<std::size_t> Next(std::span<const Contender> contenders);
+
+  /// It was served, which is worth so much; at least 1, for a turn is one even if nothing came of
+  /// it.
+  void Charge(const Contender& served, double cost);
+
+  /// How many owners it remembers; not many more than kMostOwners.
+  std::size_t owners() const { return owners_.size(); }
+  static constexpr std::size_t kMostOwners = 1000;
+
+ private:
+  /// Those that share one thing, each with the time up to which it has had its part.
+  class Level {
+   public:
+    double TimeOf(std::int64_t member) const;
+    /// The member comes next: the present is its time.
+    void Choose(std::int64_t member);
+    void Charge(std::int64_t member, double amount);
+    bool Has(std::int64_t member) const { return times_.contains(member); }
+
+   private:
+    std::map<std::int64_t, double> times_;  // that are not before the present
+    double now_ = 0;
+  };
+
+  void ForgetIdle();
+
+  Level between_owners_;
+  std::map<std::uint32_t, Level> owners_;  // their lanes
+};
+
+}  // namespace ai::policy

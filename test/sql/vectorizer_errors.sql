@@ -1,0 +1,41 @@
+-- The errors of a vectorizer are bounded when they are written: the newest thousand stay.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE TABLE bad (id int PRIMARY KEY, body text);
+CREATE TABLE calm (id int PRIMARY KEY, body text);
+SELECT ai.create_vectorizer('bad', name => 'bad', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3)) AS bad \gset
+SELECT ai.create_vectorizer('calm', name => 'calm', loading => ai.loading_column('body'), embedding => ai.embedding_local('m', 3)) AS calm \gset
+CREATE VIEW kept AS SELECT v.name, count(*), min(e.message::int), max(e.message::int), count(DISTINCT e.slot) AS slots
+FROM ai._vectorizer_errors e JOIN ai.vectorizer v ON v.id = e.id GROUP BY 1;
+
+-- One statement: each row sees those before.
+INSERT INTO ai._vectorizer_errors (id, message) SELECT :bad, n FROM generate_series(1, 3000) n;
+SELECT * FROM kept ORDER BY 1;
+-- One vectorizer does not drive out the errors of another, however they come.
+INSERT INTO ai._vectorizer_errors (id, message)
+SELECT CASE WHEN n % 200 = 0 THEN :calm ELSE :bad END, n FROM generate_series(20001, 24000) n;
+SELECT * FROM kept ORDER BY 1;
+-- One by one, and whatever time they are of: the order is that of their coming.
+INSERT INTO ai._vectorizer_errors (id, message, recorded) VALUES (:bad, '24001', now() - interval '1 day');
+INSERT INTO ai._vectorizer_errors (id, message) VALUES (:bad, '24002');
+SELECT * FROM kept ORDER BY 1;
+SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'bad';
+-- The statement by which a worker gives rows up.
+INSERT INTO ai._vectorizer_q_work_:bad (id, queued_at, priority, lease)
+SELECT n, now(), 0, 'a0000000-0000-0000-0000-000000000001' FROM generate_series(50001, 52000) n;
+SELECT ai._statements_work(v) ->> 'fail' AS fail FROM ai.vectorizer v WHERE v.id = :bad \gset
+PREPARE fail (tid[], uuid, text, text, text) AS :fail;
+SELECT array_agg(ctid) AS places FROM ai._vectorizer_q_work_:bad \gset
+EXECUTE fail (:'places', 'a0000000-0000-0000-0000-000000000001', 'embedding', '52000', 'permanent');
+SELECT count(*), min((details #>> '{key,id}')::int) FROM ai.vectorizer_errors WHERE name = 'bad';
+SELECT ai.vectorizer_queue_failed(:bad);
+-- What was rolled back leaves no gap.
+BEGIN;
+INSERT INTO ai._vectorizer_errors (id, message) SELECT :bad, n FROM generate_series(60001, 60500) n;
+ROLLBACK;
+SELECT count(*), count(DISTINCT slot) FROM ai._vectorizer_errors WHERE id = :bad;
+
+DROP VIEW kept;
+SELECT ai.drop_vectorizer('bad', true), ai.drop_vectorizer('calm', true);
+SELECT count(*) FROM ai._vectorizer_errors WHERE id IN (:bad, :calm);
+DROP TABLE bad, calm;
