@@ -252,8 +252,9 @@ sub _attack
 	$self->_arm($attempt->{trigger}) if $attempt->{trigger};
 	if ($attempt->{holding})
 	{
-		$self->{session} = $self->node->background_psql('postgres', extra_params => [ '-U', 'mallory' ]);
-		$self->{session}->query_safe($attempt->{holding});
+		my $session = $self->node->background_psql('postgres', extra_params => [ '-U', 'mallory' ]);
+		$session->query_safe($attempt->{holding});
+		$self->{session} = $session;
 	}
 	$self->_rounds($attempt->{rounds}) if $attempt->{rounds};
 	if ($attempt->{rows})
@@ -292,13 +293,19 @@ sub _rounds
 	return;
 }
 
+# Ends the session that is held open, unless it has ended itself.
+sub _leave
+{
+	my ($self) = @_;
+	my $session = delete $self->{session};
+	eval { $session->quit; 1 } or diag("the session of mallory: $@") if $session;
+	return;
+}
+
 sub _clean
 {
 	my ($self, $attempt) = @_;
-	if (my $session = delete $self->{session})
-	{
-		$session->quit;
-	}
+	$self->_leave;
 	$self->mock->rules;
 	$self->mock->release;
 	if (ref $attempt->{cleanup})
@@ -322,10 +329,7 @@ sub _clean
 sub _recover
 {
 	my ($self, $attempt) = @_;
-	if (my $session = delete $self->{session})
-	{
-		$session->quit;
-	}
+	$self->_leave;
 	$self->engine->set('ai.workers' => 0);
 	# In order, if that is possible: who dies with rows is taken for ended by them.
 	$self->node->stop('fast', fail_ok => 1) or $self->node->stop('immediate');
@@ -344,7 +348,7 @@ sub try    ## no critic (ProhibitBuiltinHomonyms)
 	foreach my $attempt (@attempts)
 	{
 		local $Test::Builder::Level = $Test::Builder::Level + 1;
-		my $repelled = subtest($attempt->{name} => sub { $self->_try($attempt); });
+		my $repelled = subtest($attempt->{name} => sub { eval { $self->_try($attempt); 1 } or fail("it could not be tried: $@"); });
 		push @{ $self->{tried} }, { %$attempt, repelled => $repelled };
 		$repelled ? $self->_clean($attempt) : $self->_recover($attempt);
 		$self->_drained($_) || diag("rows of $_ are left over") foreach qw(docs notes);
@@ -374,7 +378,7 @@ sub _try
 	while (my ($query, $answer) = splice @{ $attempt->{check} // [] }, 0, 2)
 	{
 		$self->_within(10, "SELECT ($query)::text = '$answer'");
-		is($self->sql($query), $answer, "afterwards: $query");
+		is($self->sql("SELECT ($query)::text"), $answer, "afterwards: $query");
 	}
 	$lag = max($lag, $self->probe);
 
@@ -383,6 +387,30 @@ sub _try
 	is($self->_changes($before), '', 'no right, no secret, nothing of another was touched');
 	is(join(' ', sort $self->engine->workers), "@workers", 'the workers are the same');
 	$attempt->{lag} = $lag;
+	return;
+}
+
+# Statements that mallory runs one by one, with a search_path that begins with her schema: what they return has no
+# secret in it, with none it is nothing at all, and what they do changes nothing; alice is asked once in a while. An
+# attempt has a name and a call.
+sub calls
+{
+	my ($self, @attempts) = @_;
+	my $before = $self->_order;
+	my @workers = sort $self->engine->workers;
+	foreach my $attempt (@attempts)
+	{
+		my ($output, $error) = $self->says('mallory', "SET statement_timeout = '10s'; SET search_path = mallory, pg_catalog; $attempt->{call}");
+		my @wrong = ($output =~ /canary/ ? "tells a secret: $output" : (), $attempt->{none} && $output ne '' ? "could: $output" : ());
+		push @wrong, $self->_changes($before) if $error eq '';
+		ok(!grep({ $_ ne '' } @wrong), $attempt->{name}) or diag(join "\n", $attempt->{call}, @wrong);
+		$attempt->{lag} = @{ $self->{tried} } % 10 ? 0 : $self->probe;
+		push @{ $self->{tried} }, { %$attempt, repelled => !grep({ $_ ne '' } @wrong), outcome => $error eq '' ? 'no effect on others' : $error =~ s/\n.*//sr };
+	}
+	my $lag = max(map { $_->{lag} } @attempts);
+	cmp_ok($lag, '<', $self->{base} + $limit, sprintf('alice is held up by none of them: %.2f s', $lag));
+	is(join(' ', sort $self->engine->workers), "@workers", 'the workers are the same');
+	$self->_clean({});
 	return;
 }
 
