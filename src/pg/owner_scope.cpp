@@ -29,7 +29,7 @@ void OnTick() {
     return;
   }
   if (!cancelled) {
-    const bool is_late = SteadyClock::now() >= deadline;
+    const bool is_late = watch.has_limit && SteadyClock::now() >= deadline;
     cancelled_for_others = !is_late && watch.must_let_go != nullptr && watch.must_let_go();
     cancelled = is_late || cancelled_for_others;
   }

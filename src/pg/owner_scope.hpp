@@ -28,8 +28,9 @@ class OwnerCancelled final : public std::exception {
 };
 
 /// What a background process does when it begins and ends to run an owner's code, and how it tells
-/// that it has to let go. The last one is called by a signal handler.
+/// that it has to let go: that is called by a signal handler.
 struct OwnerWatch {
+  bool has_limit = true;  // of ai.store_timeout
   void (*begin)(Oid owner) noexcept = nullptr;
   void (*end)() noexcept = nullptr;
   bool (*must_let_go)() noexcept = nullptr;

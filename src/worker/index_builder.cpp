@@ -4,6 +4,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
+#include "pg/owner_scope.hpp"
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/process.hpp"
@@ -115,6 +116,7 @@ void Serve(Oid database) {
   }
   if (slot->suspended == 0) {
     Connect(database, kTitle);
+    pg::SetOwnerWatch({.has_limit = false});  // its coordinator ends it if it is in the way
     // Waiting for those who still see the table as it was may take long, and is in nobody's way.
     pg::Call([] { SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE); });
     BuildAndTell(MyNumber());

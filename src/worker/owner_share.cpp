@@ -76,7 +76,7 @@ bool MustLetGo() noexcept {
 void ShareWithOtherOwners(DatabaseSlot& its_database, int number) {
   database = &its_database;
   my_number = number;
-  pg::SetOwnerWatch({Begin, End, MustLetGo});
+  pg::SetOwnerWatch({.begin = Begin, .end = End, .must_let_go = MustLetGo});
 }
 
 void SetSeveralOwners(bool several) noexcept {

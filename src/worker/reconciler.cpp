@@ -4,6 +4,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
+#include "pg/owner_scope.hpp"
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/process.hpp"
@@ -28,7 +29,8 @@ bool Step(std::int32_t vectorizer, std::string& last) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)}};
     const pg::Rows rows = spi.Execute(
-        "SELECT v.name, ai._vectorizer_reconcile_step(v.id) FROM ai.vectorizer v WHERE v.id = $1",
+        "SELECT v.name, ai._vectorizer_reconcile_step(v.id) FROM ai.vectorizer v "
+        "WHERE v.id OPERATOR(pg_catalog.=) $1",
         arguments);
     if (rows.count() > 0) {
       name = rows.TextAt(0, 0).value();
@@ -50,7 +52,8 @@ void QueueLost(std::int32_t vectorizer) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)}};
     const pg::Rows rows = spi.Execute(
-        "SELECT v.name, ai._vectorizer_queue_lost(v.id) FROM ai.vectorizer v WHERE v.id = $1",
+        "SELECT v.name, ai._vectorizer_queue_lost(v.id) FROM ai.vectorizer v "
+        "WHERE v.id OPERATOR(pg_catalog.=) $1",
         arguments);
     if (rows.count() == 0 || DatumGetInt64(*rows.At(0, 1)) == 0) {
       return;
@@ -120,6 +123,7 @@ void Serve(Oid database) {
   }
   if (slot->suspended == 0) {
     Connect(database, kTitle);
+    pg::SetOwnerWatch({.has_limit = false});  // its coordinator ends it if it is in the way
     if (!ReconcileAndTell(MyNumber())) {
       return;
     }
