@@ -317,7 +317,7 @@ sub _clean
 		my (undef, $error) = $self->says('mallory', $attempt->{cleanup});
 		diag("cleaning up: $error") if $error ne '';
 	}
-	$self->as('mallory', q{SET lock_timeout = '5s'; DROP FUNCTION IF EXISTS mallory.attack() CASCADE;
+	$self->as('mallory', q{SET lock_timeout = '60s'; DROP FUNCTION IF EXISTS mallory.attack() CASCADE;
 		DELETE FROM mallory.docs; DELETE FROM mallory.notes; TRUNCATE mallory.loot; ALTER SEQUENCE mallory.seen RESTART});
 	# A vectorizer whose every row was refused rests for a while, unless it has changed.
 	$self->sql("DELETE FROM ai._vectorizer_errors; UPDATE ai.vectorizer SET disabled = disabled WHERE id <> $self->{alice};
