@@ -110,7 +110,8 @@ void ReconcileKeeper::Look(SteadyTime now) {
 /// One line when there are more or fewer than before.
 void ReconcileKeeper::LookForStrays() {
   WithExtension([&](pg::Spi& spi) {
-    const pg::Rows rows = spi.Execute("SELECT pg_catalog.count(*), pg_catalog.min(object) FROM ai._strays()");
+    const pg::Rows rows =
+        spi.Execute("SELECT pg_catalog.count(*), pg_catalog.min(object) FROM ai._strays()");
     const std::int64_t number = DatumGetInt64(*rows.At(0, 0));
     if (std::exchange(strays_, number) == number) {
       return;

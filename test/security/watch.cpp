@@ -5,6 +5,9 @@
 //
 // The process itself sends what is analysed while no other statement is planned or runs. What is
 // analysed meanwhile comes from a function.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "findings.hpp"
 
 extern "C" {

@@ -27,6 +27,10 @@ $hostile->as('mallory', q{
 	CREATE DOMAIN mallory.regclass AS pg_catalog.regclass CHECK (mallory.strike('regclass'));
 	CREATE TABLE mallory.pg_class (oid oid, relowner oid); CREATE TABLE mallory.pg_roles (rolname name)});
 
+# Numbers instead of names of alice's tables: her schema would keep mallory from naming them at all.
+my %table = map { split /=/ } split /\n/, $hostile->sql(qq{SELECT concat(k, '=', r::oid) FROM (VALUES ('source', 'alice.docs'::regclass), ('target', 'alice.docs_embedding_store'),
+	('queue', 'ai._vectorizer_q_$alice'), ('work', 'ai._vectorizer_q_work_$alice'), ('failed', 'ai._vectorizer_q_failed_$alice')) t (k, r)});
+
 # A value for each parameter, by name where that tells more than the type.
 sub value
 {
@@ -36,23 +40,26 @@ sub value
 	return q{'ALICE_KEY'} if $type eq 'text' && $name =~ /secret|key/;
 	my %values = (
 		integer => 1, bigint => 1, smallint => 1, 'double precision' => 1, numeric => 1, real => 1, boolean => 'true', text => q{'x'}, name => q{'x'},
-		regclass => q{'alice.docs'::pg_catalog.regclass}, oid => q{'alice'::regrole::oid}, regrole => q{'alice'::regrole}, jsonb => q{'{}'::jsonb},
+		regclass => "$table{source}::pg_catalog.oid::pg_catalog.regclass", oid => q{'alice'::regrole::oid}, regrole => q{'alice'::regrole}, jsonb => q{'{}'::jsonb},
 		uuid => 'gen_random_uuid()', interval => q{interval '0.1 s'}, 'text[]' => q{ARRAY['alice']}, bytea => q{''::bytea}, tid => q{'(0,0)'::tid},
 		'timestamp with time zone' => 'pg_catalog.now()', vector => q{'[1,2,3,4,5,6,7,8]'::public.vector}, anyelement => '1', '"char"' => q{'x'::"char"},
-		'ai.vectorizer' => qq{jsonb_populate_record(NULL::ai.vectorizer, '{"id": $alice, "name": "alice", "source": "alice.docs", "target": "alice.docs_embedding_store",
-			"queue": "ai._vectorizer_q_$alice", "work": "ai._vectorizer_q_work_$alice", "failed": "ai._vectorizer_q_failed_$alice", "config": {}, "source_pk": []}')});
+		'ai.vectorizer' => qq{jsonb_populate_record(NULL::ai.vectorizer, '{"id": $alice, "name": "alice", @{[ join ', ', map { qq("$_": "$table{$_}") } sort keys %table ]},
+			"config": {"loading": {"column_name": "body"}, "embedding": {}, "processing": {}}, "source_pk": [{"attname": "id", "pknum": 1, "typname": "int4", "equals": "OPERATOR(mallory.=)",
+			"queue_column": "id", "target_column": "id"}]}')});
+	return qq{jsonb_populate_record(NULL::$type, '{"statement": "SELECT mallory.strike(''a statement of hers''), entry FROM alice.diary"}')} if $type =~ /^ai\._\w+_statement$/;
 	return $values{$type} // "NULL::$type";
 }
 
 my @functions = split /\n/, $hostile->sql(q{
-	SELECT concat_ws('|', p.oid::regprocedure, p.proname, p.prokind,
+	SELECT concat_ws('|', p.oid::regprocedure, p.proname, CASE WHEN p.provariadic <> 0 THEN 'VARIADIC ' ELSE ' ' END,
 		(SELECT string_agg(concat(p.proargnames[n], ':', format_type(p.proargtypes[n - 1], NULL)), ';' ORDER BY n) FROM generate_series(1, p.pronargs) n))
 	FROM pg_proc p WHERE p.pronamespace = 'ai'::regnamespace AND has_function_privilege('mallory', p.oid, 'EXECUTE')
 	AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype) AND p.prokind = 'f' ORDER BY p.oid::regprocedure::text});
 cmp_ok(scalar @functions, '>', 60, 'functions that she may call');
 $hostile->calls(map {
-	my ($signature, $name, $kind, $parameters) = split /\|/;
+	my ($signature, $name, $variadic, $parameters) = split /\|/;
 	my @values = map { value(split /:/) } split /;/, $parameters // '';
+	$values[-1] = $variadic . $values[-1] if @values;
 	{ name => "call $signature", call => "SELECT f::text FROM ai.$name(" . join(', ', @values) . ') f' }
 } @functions);
 
