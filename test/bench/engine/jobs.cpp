@@ -18,9 +18,11 @@ MeasuredJobs::MeasuredJobs(Database& database, const std::string& base_url, std:
                ", api_key_name => NULL, base_url => '" + base_url + "')";
 }
 
-std::size_t MeasuredJobs::Done() {
-  return static_cast<std::size_t>(
-      database_.Number("SELECT coalesce(sum(jobs), 0) FROM ai.embedding_job_usage"));
+bool MeasuredJobs::Done() {
+  return database_.Number("SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
+                          "'pending' LIMIT 1) j") == 0 &&
+         database_.Number("SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
+                          "'processing' LIMIT 1) j") == 0;
 }
 
 void MeasuredJobs::Fill(std::size_t jobs) {
@@ -30,13 +32,12 @@ void MeasuredJobs::Fill(std::size_t jobs) {
       "SELECT count(*) FROM ai.create_embedding_job((SELECT array_agg(repeat(md5(g::text) || ' ', "
       "6) || g ORDER BY g) FROM generate_series(1, " +
       std::to_string(jobs) + ") g), " + embedding_ + ")");
-  filled_ = jobs;
 }
 
 double MeasuredJobs::Run() {
   database_.Run("SELECT ai.resume_workers()");
   const auto start = std::chrono::steady_clock::now();
-  while (Done() < filled_) {
+  while (!Done()) {
     if (std::chrono::steady_clock::now() > start + kPatience) {
       throw std::runtime_error("the jobs do not come to an end");
     }

@@ -19,11 +19,10 @@ class MeasuredJobs {
   double Run();
 
  private:
-  std::size_t Done();
+  bool Done();
 
   Database& database_;
   std::string embedding_;
-  std::size_t filled_ = 0;
 };
 
 }  // namespace ai::bench

@@ -12,10 +12,10 @@ constexpr std::chrono::minutes kPatience{10};
 /// The text of row g, about 200 characters, no two alike.
 constexpr const char* kText = "repeat(md5(g::text) || ' ', 6) || g";
 
-/// The counter of a vectorizer's stored rows: one row of a small table.
-std::string StoredQuery(const std::string& id) {
-  return "SELECT coalesce(sum(rows), 0) FROM ai.usage WHERE vectorizer_id = " + id;
-}
+/// How many rows were stored in the database, by all vectorizers: counted in shared memory, with each
+/// store. The counters in tables come with the heartbeat only.
+constexpr const char* kStored =
+    "SELECT coalesce((SELECT sum(n) FROM unnest(l.counts) n), 0) FROM ai._lag_histogram() l";
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void MeasuredVectorizer::Fill(std::size_t rows) {
   database_.Run("INSERT INTO " + table_ + " SELECT g, " + kText + " FROM generate_series(1, " +
                 std::to_string(rows - 1) + ") g");
   filled_ = rows;
-  stored_before_ = database_.Number(StoredQuery(id_));
+  stored_before_ = database_.Number(kStored);
 }
 
 double MeasuredVectorizer::Run(const std::function<void(std::size_t)>& progress) {
@@ -79,7 +79,7 @@ void MeasuredVectorizer::Insert() {
 }
 
 std::size_t MeasuredVectorizer::Stored() {
-  return static_cast<std::size_t>(database_.Number(StoredQuery(id_)) - stored_before_);
+  return static_cast<std::size_t>(database_.Number(kStored) - stored_before_);
 }
 
 long WorkerProcess(Database& database) {
