@@ -34,13 +34,13 @@ class Error final : public std::exception {
   std::shared_ptr<Record> record_;
 };
 
-/// Whether an error in writing a row alone is about its values: a constraint, a length, a class of its
-/// own that a trigger raises. Any other may be the table's or the server's: what becomes of other rows
-/// tells.
+/// Whether an error in writing a row alone is about its values: a constraint, a length, a class of
+/// its own that a trigger raises. Any other may be the table's or the server's: what becomes of
+/// other rows tells.
 bool IsAboutRow(const Error& error) noexcept;
 
-/// Somebody else has locked what was wanted, for longer than lock_timeout: the server says so, and not
-/// a user's code that raises the same SQLSTATE.
+/// Somebody else has locked what was wanted, for longer than lock_timeout: the server says so, and
+/// not a user's code that raises the same SQLSTATE.
 bool MeetsLock(const Error& error) noexcept;
 
 /// There is no table or column of that name, or none in its place in the statement.

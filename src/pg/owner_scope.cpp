@@ -159,7 +159,7 @@ void OwnerScope::Explain() {
   Leave();
   if (timer && cancelled) {
     throw OwnerCancelled(cancelled_for_others ? OwnerCancelled::Reason::kShare
-                                             : OwnerCancelled::Reason::kTime);
+                                              : OwnerCancelled::Reason::kTime);
   }
 }
 

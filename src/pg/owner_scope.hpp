@@ -1,8 +1,8 @@
-// Running what users wrote: triggers, constraints, policies, index expressions. It runs as the owner
-// of the table, as a security-restricted operation, in a level of settings of its own that is always
-// rolled back. In a background process it also has a time limit that it cannot change, and leaves
-// nothing in the session: what PostgreSQL does not refuse in a restricted operation is refused or
-// released here.
+// Running what users wrote: triggers, constraints, policies, index expressions. It runs as the
+// owner of the table, as a security-restricted operation, in a level of settings of its own that is
+// always rolled back. In a background process it also has a time limit that it cannot change, and
+// leaves nothing in the session: what PostgreSQL does not refuse in a restricted operation is
+// refused or released here.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,8 @@ void RollBackOrDie(Fn&& roll_back) noexcept {
           errmsg("could not roll back a transaction: %s", reason));
 }
 
-/// Advisory locks of the session outlive transactions, also those that fail. We take none; those that
-/// a user's trigger has taken end with the transaction it ran in.
+/// Advisory locks of the session outlive transactions, also those that fail. We take none; those
+/// that a user's trigger has taken end with the transaction it ran in.
 void ReleaseSessionLocks() {
   LockReleaseSession(USER_LOCKMETHOD);
 }

@@ -6,8 +6,9 @@
 
 namespace ai::pg {
 
-/// A transaction of a background worker, with a search_path of its own. Leaving the scope without Commit() rolls it back, also
-/// while a pg::Error unwinds. The caller's memory context is current again afterwards.
+/// A transaction of a background worker, with a search_path of its own. Leaving the scope without
+/// Commit() rolls it back, also while a pg::Error unwinds. The caller's memory context is current
+/// again afterwards.
 class Transaction final {
  public:
   Transaction();

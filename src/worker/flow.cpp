@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTakeAgain{2};  // after another worker has taken rows
+constexpr milliseconds kTakeAgain{2};   // after another worker has taken rows
 constexpr milliseconds kForOthers{50};  // while an owner has to wait for others
 // What was embedded before an error in writing is embedded again after each rest.
 constexpr policy::Backoff kRest{std::chrono::seconds(10), std::chrono::minutes(1)};

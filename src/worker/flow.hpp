@@ -69,8 +69,8 @@ class Flow {
     std::vector<Item> items;
     Route route;
     std::optional<Ticket> ticket = std::nullopt;  // while it is under way
-    int failures = 0;                   // of its rows since they were taken
-    policy::FailingSince failing = {};  // they, or all of the lane's
+    int failures = 0;                             // of its rows since they were taken
+    policy::FailingSince failing = {};            // they, or all of the lane's
     SteadyTime not_before = {};
     bool may_shrink = false;  // its reply may rightly be larger than ai.max_response_size
   };
@@ -156,8 +156,7 @@ class Flow {
   void StoreSome(Lane& lane, std::span<const RowPtr> rows, Storing& storing);
   void OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                     Storing& storing);
-  void OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
-                        const pg::OwnerCancelled& error);
+  void OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows, const pg::OwnerCancelled& error);
   bool StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing);
   void StoreLater(Lane& lane, std::span<const RowPtr> rows);
   void KeepLocked(Lane& lane, std::span<const RowPtr> rows);

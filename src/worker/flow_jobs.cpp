@@ -57,7 +57,8 @@ void Flow::ForgetIdleJobs() {
     const auto found = lanes_.find(group.second);
     const Lane& lane = found->second;
     const bool has_more = lane.changes || lane.next_retry || lane.next_suspect || lane.owes_rows;
-    if (has_more || lane.usage != Usage() || !lane.idle() || !lane.strays.empty() || isolated_ == &lane) {
+    if (has_more || lane.usage != Usage() || !lane.idle() || !lane.strays.empty() ||
+        isolated_ == &lane) {
       return false;
     }
     lanes_.erase(found);

@@ -39,8 +39,8 @@ std::size_t NewChunks(std::span<const RowPtr> rows) {
   return count;
 }
 
-/// As many rows as can be stored in the time that a transaction may take. One that has failed before
-/// is tried alone: it is others that it would keep from being stored.
+/// As many rows as can be stored in the time that a transaction may take. One that has failed
+/// before is tried alone: it is others that it would keep from being stored.
 std::size_t EndOfBatch(const Lane& lane, std::span<const RowPtr> rows, std::size_t from) {
   const std::size_t most = lane.store_budget.Chunks();
   std::size_t chunks = 0;
@@ -161,8 +161,8 @@ void Flow::StoreLater(Lane& lane, std::span<const RowPtr> rows) {
   lane.store_after = clock_.Now() + LockPause(lane);
 }
 
-/// Rows that somebody else has locked stay in hand for a while, with their vectors; then they are given
-/// back.
+/// Rows that somebody else has locked stay in hand for a while, with their vectors; then they are
+/// given back.
 void Flow::KeepLocked(Lane& lane, std::span<const RowPtr> rows) {
   constexpr int kMostTries = 10;
   if (rows.empty()) {
@@ -189,8 +189,8 @@ milliseconds Flow::LockPause(Lane& lane) {
   return kPause.After(++lane.locks_met, random_);
 }
 
-/// What took too long is charged, and the vectorizer rests; what only held up others comes again when
-/// there are none.
+/// What took too long is charged, and the vectorizer rests; what only held up others comes again
+/// when there are none.
 void Flow::OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
                             const pg::OwnerCancelled& error) {
   const Failure failure = FailureOf(FailureClass::kTransient, error.what());
@@ -201,8 +201,8 @@ void Flow::OnOwnerCancelled(Lane& lane, std::span<const RowPtr> rows,
   Drop(lane);
 }
 
-/// Whose fault an error is, its SQLSTATE does not tell: a trigger can raise any. Rows that could not be
-/// stored together are tried in halves, and at last alone.
+/// Whose fault an error is, its SQLSTATE does not tell: a trigger can raise any. Rows that could
+/// not be stored together are tried in halves, and at last alone.
 void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Error& error,
                         Storing& storing) {
   if (EndsProcess(error)) {

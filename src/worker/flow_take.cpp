@@ -125,8 +125,8 @@ std::size_t Flow::KeepSlots(Lane& lane, std::size_t wanted) {
   return lane.slots;
 }
 
-/// Whether rows of the lane's owner may be taken, as far as that is for the sake of others. Who serves
-/// a slow owner has nothing else in hand; and a slow owner waits for that.
+/// Whether rows of the lane's owner may be taken, as far as that is for the sake of others. Who
+/// serves a slow owner has nothing else in hand; and a slow owner waits for that.
 bool Flow::MayServe(const Lane& lane) const {
   if (!ServesOwner(lane.owner) || HoldsTooMuch(lane.owner)) {
     return false;

@@ -1,7 +1,7 @@
-// See flow.hpp: counters. What workers count is added to the tables now and then, not with each batch
-// that is stored: each addition leaves a dead version of a row that everybody looks at, and under a
-// snapshot that is held for long none of them can be removed. A crash loses what was counted since the
-// last heartbeat; an orderly end loses nothing.
+// See flow.hpp: counters. What workers count is added to the tables now and then, not with each
+// batch that is stored: each addition leaves a dead version of a row that everybody looks at, and
+// under a snapshot that is held for long none of them can be removed. A crash loses what was
+// counted since the last heartbeat; an orderly end loses nothing.
 #include "pg/datum.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
@@ -62,7 +62,8 @@ void Flow::CountUsage() {
   }
 }
 
-/// If it cannot be done, because somebody is just dropping the vectorizer for one, it is tried again.
+/// If it cannot be done, because somebody is just dropping the vectorizer for one, it is tried
+/// again.
 void Flow::CountUsage(Lane& lane) {
   lane.count_after = clock_.Now() + HeartbeatInterval();
   try {

@@ -115,9 +115,8 @@ BeatResult Beat(const Heartbeat& beat) {
             {INT8OID, Int64GetDatum(tally.errors)},
             {TEXTOID, has_error ? pg::MessageDatum(tally.last_error) : Datum{0}, !has_error},
         };
-        const pg::Rows rows =
-            spi.Execute("SELECT ai._worker_beat($1, $2, $3, $4, $5::pg_catalog.uuid, $6, $7, $8)",
-                        arguments);
+        const pg::Rows rows = spi.Execute(
+            "SELECT ai._worker_beat($1, $2, $3, $4, $5::pg_catalog.uuid, $6, $7, $8)", arguments);
         result.is_known = DatumGetBool(*rows.At(0, 0));
       }).presence;
   return result;

@@ -119,11 +119,11 @@ std::int64_t PruneJobs() {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.job_retention)},
                                       {INT4OID, Int32GetDatum(kJobsPrunedAtOnce)}};
-    removed = DatumGetInt64(
-        *spi.Execute("SELECT ai._embedding_jobs_prune($1 OPERATOR(pg_catalog.*) "
-                     "interval '1 second', $2)",
-                     arguments)
-             .At(0, 0));
+    removed =
+        DatumGetInt64(*spi.Execute("SELECT ai._embedding_jobs_prune($1 OPERATOR(pg_catalog.*) "
+                                   "interval '1 second', $2)",
+                                   arguments)
+                           .At(0, 0));
   });
   return removed;
 }
@@ -214,9 +214,8 @@ void Housekeeping::PruneHistory(const std::string& live) {
     });
   });
   Keep(old_samples_, [] {
-    WithExtension([](pg::Spi& spi) {
-      spi.Execute("SELECT ai._pause_prune(), ai._prune_samples()");
-    });
+    WithExtension(
+        [](pg::Spi& spi) { spi.Execute("SELECT ai._pause_prune(), ai._prune_samples()"); });
   });
   Keep(old_jobs_, [] {
     const SystemClock clock;

@@ -71,7 +71,7 @@ struct Lane {
   int locks_met = 0;                       // since rows were last stored
   SteadyTime stored_at = {};
   policy::StoreBudget store_budget;
-  std::string last_error;                  // that was recorded, so that it is not again
+  std::string last_error;  // that was recorded, so that it is not again
   Walk walk;
   BlockNumber walk_from = 0;  // where the next one begins
 

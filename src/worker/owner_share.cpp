@@ -89,10 +89,9 @@ bool HasSeveralOwners() noexcept {
 
 bool IsSlowOwner(Oid owner) noexcept {
   return several_owners &&
-         std::any_of(std::begin(database->slow_owners), std::end(database->slow_owners),
-                     [&](const SlowOwner& known) {
-                       return known.owner == owner && IsRemembered(known);
-                     });
+         std::any_of(
+             std::begin(database->slow_owners), std::end(database->slow_owners),
+             [&](const SlowOwner& known) { return known.owner == owner && IsRemembered(known); });
 }
 
 bool ServesOwner(Oid owner) noexcept {

@@ -23,9 +23,9 @@ void CommitDurably() {
   });
 }
 
-/// Claimers of a table of work come one by one, until the end of their transactions. An advisory lock
-/// could be taken by any role; a lock on a part of an object, as this one is, by none: PostgreSQL has
-/// no statement for it, and takes such locks on catalogs' objects as a whole only.
+/// Claimers of a table of work come one by one, until the end of their transactions. An advisory
+/// lock could be taken by any role; a lock on a part of an object, as this one is, by none:
+/// PostgreSQL has no statement for it, and takes such locks on catalogs' objects as a whole only.
 bool TryLockClaims(Oid work) {
   constexpr std::uint16_t kClaims = 1;
   return pg::Call([work] {

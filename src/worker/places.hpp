@@ -54,8 +54,8 @@ struct File {
 File FileOf(Oid table);
 
 /// Claims come one by one, so that every claimer sees what the others have, and none comes while
-/// there is a pause. For a table of work and the number of its vectorizer, 0 for jobs; till the end of the
-/// transaction.
+/// there is a pause. For a table of work and the number of its vectorizer, 0 for jobs; till the end
+/// of the transaction.
 Taken LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer);
 
 /// The hash in a bytea; zeros if there is none.

@@ -86,8 +86,9 @@ void Tell(std::int32_t vectorizer, const std::string& message) {
         "SELECT ai._record_error($1, $2, 'definition', 'transient', NULL, NULL)", arguments);
     if (const auto name = rows.TextAt(0, 0)) {
       pg::Call([&] {
-        ereport(LOG, errmsg("ai: could not bring vectorizer \"%s\" in step with its tables: %s",
-                            name->c_str(), message.c_str()),
+        ereport(LOG,
+                errmsg("ai: could not bring vectorizer \"%s\" in step with its tables: %s",
+                       name->c_str(), message.c_str()),
                 errhint("It is tried again."));
       });
     }

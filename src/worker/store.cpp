@@ -87,8 +87,9 @@ class Trim final {
   std::vector<Datum> sizes_;
 };
 
-/// The source is looked at last, when all is written: so somebody who wants to lock it does not wait
-/// for thousands of chunks that go into an index. Of rows that it has no more, nothing is left.
+/// The source is looked at last, when all is written: so somebody who wants to lock it does not
+/// wait for thousands of chunks that go into an index. Of rows that it has no more, nothing is
+/// left.
 void RemoveGone(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
   vectorizer.LockForReading();
   const auto places = PlacesOf(rows);

@@ -117,8 +117,7 @@ bool Vectorizer::IsOutdated() {
 namespace {
 
 bool TryLock(Oid table, LOCKMODE mode) {
-  return !OidIsValid(table) ||
-         pg::Call([&] { return ConditionalLockRelationOid(table, mode); });
+  return !OidIsValid(table) || pg::Call([&] { return ConditionalLockRelationOid(table, mode); });
 }
 
 }  // namespace

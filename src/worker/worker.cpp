@@ -37,9 +37,10 @@ Registration RegisterProcess() {
   const Extension extension = WithExtension([&](pg::Spi& spi) {
     const auto interval = static_cast<std::int32_t>(HeartbeatInterval().count());
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(interval)}};
-    id = spi.Execute("SELECT ai._worker_start(ai.version(), $1 OPERATOR(pg_catalog.*) "
-                     "interval '1 millisecond')",
-                     arguments)
+    id = spi.Execute(
+                "SELECT ai._worker_start(ai.version(), $1 OPERATOR(pg_catalog.*) "
+                "interval '1 millisecond')",
+                arguments)
              .TextAt(0, 0)
              .value();
     if (!Register(spi, id)) {
@@ -159,9 +160,9 @@ void Worker::SendBeat() {
   }
 }
 
-/// If it cannot be done, the worker goes on: the work is worth more than its record, and whoever has
-/// locked the table will let go of it. But one that cannot write for any other reason, and for as long as
-/// a sign of life may take, achieves nothing: another one takes its place.
+/// If it cannot be done, the worker goes on: the work is worth more than its record, and whoever
+/// has locked the table will let go of it. But one that cannot write for any other reason, and for
+/// as long as a sign of life may take, achieves nothing: another one takes its place.
 void Worker::BeatIfDue() {
   if (clock_.Now() < next_beat_) {
     return;

@@ -39,9 +39,9 @@ bool IsTrusted(const Search* search, Oid schema) {
 void Check(Search* search, const char* what, Oid schema, const char* name) {
   if (!IsTrusted(search, schema)) {
     const char* schema_name = get_namespace_name(schema);
-    search->found = lappend(
-        search->found, psprintf("%s %s in %s", what, name == nullptr ? "that is gone" : name,
-                                schema_name == nullptr ? "no schema" : schema_name));
+    search->found = lappend(search->found,
+                            psprintf("%s %s in %s", what, name == nullptr ? "that is gone" : name,
+                                     schema_name == nullptr ? "no schema" : schema_name));
   }
 }
 
@@ -97,8 +97,8 @@ void CheckRelation(Search* search, Oid relation) {
     return;
   }
   const auto* row = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
-  const bool own = search->own && row->relowner == GetUserId() &&
-                   row->relpersistence != RELPERSISTENCE_TEMP;
+  const bool own =
+      search->own && row->relowner == GetUserId() && row->relpersistence != RELPERSISTENCE_TEMP;
   if (!own) {
     Check(search, "relation", row->relnamespace, NameStr(row->relname));
   }

@@ -33,12 +33,11 @@ bool InCatalog(int cache, int keys, const char* name) {
   bool found = false;
   for (int i = 0; i < all->n_members && !found; ++i) {
     const HeapTuple tuple = &all->members[i]->tuple;
-    const Oid schema =
-        cache == PROCNAMEARGSNSP
-            ? reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->pronamespace
-        : cache == OPERNAMENSP
-            ? reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple))->oprnamespace
-            : reinterpret_cast<Form_pg_collation>(GETSTRUCT(tuple))->collnamespace;
+    const Oid schema = cache == PROCNAMEARGSNSP
+                           ? reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->pronamespace
+                       : cache == OPERNAMENSP
+                           ? reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple))->oprnamespace
+                           : reinterpret_cast<Form_pg_collation>(GETSTRUCT(tuple))->collnamespace;
     found = schema == PG_CATALOG_NAMESPACE;
   }
   ReleaseSysCacheList(all);

@@ -40,13 +40,9 @@ template <typename Fn>
 void Deeper(Fn&& run) {
   ++depth;
   PG_TRY();
-  {
-    run();
-  }
+  { run(); }
   PG_FINALLY();
-  {
-    --depth;
-  }
+  { --depth; }
   PG_END_TRY();
 }
 
@@ -126,13 +122,9 @@ void Look(const char* text, Query* query) {
   }
   noting = true;
   PG_TRY();
-  {
-    Note(kind, text, query);
-  }
+  { Note(kind, text, query); }
   PG_FINALLY();
-  {
-    noting = false;
-  }
+  { noting = false; }
   PG_END_TRY();
 }
 
@@ -182,8 +174,9 @@ void OnFinish(QueryDesc* description) {
 }
 
 void OnUtility(PlannedStmt* statement, const char* text, bool read_only,
-               ProcessUtilityContext context, ParamListInfo parameters, QueryEnvironment* environment,
-               DestReceiver* destination, QueryCompletion* completion) {
+               ProcessUtilityContext context, ParamListInfo parameters,
+               QueryEnvironment* environment, DestReceiver* destination,
+               QueryCompletion* completion) {
   if (depth == 0) {
     Look(text, nullptr);
   }
@@ -201,7 +194,8 @@ text* Joined(const List* findings) {
   ListCell* cell = nullptr;
   initStringInfo(&lines);
   foreach (cell, findings) {
-    appendStringInfo(&lines, "%s%s", lines.len > 0 ? ", " : "", static_cast<const char*>(lfirst(cell)));
+    appendStringInfo(&lines, "%s%s", lines.len > 0 ? ", " : "",
+                     static_cast<const char*>(lfirst(cell)));
   }
   return cstring_to_text_with_len(lines.data, lines.len);
 }

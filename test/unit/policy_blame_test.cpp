@@ -380,9 +380,10 @@ TEST_CASE("a breaker that one role has opened lets each other role try once", "[
     }
   }
   SECTION("a refused key is everybody's") {
-    state.Failed(*probe, Failure{.failure_class = FailureClass::kConfiguration, .message = "no",
-                                 .http_status = 401},
-                 0, kRules, start + kSecond);
+    state.Failed(
+        *probe,
+        Failure{.failure_class = FailureClass::kConfiguration, .message = "no", .http_status = 401},
+        0, kRules, start + kSecond);
     CHECK_FALSE(state.Admit(kProcess, kRules, start + kSecond, 3));
   }
 }
@@ -395,10 +396,9 @@ TEST_CASE("a refusal of others' texts is no evidence against a row", "[policy][b
   };
   const auto sent = [&](Micros at) { return state.Admit(kProcess, kRules, at, 1).value(); };
   state.Failed(sent(start), failure(FailureClass::kSuspect), 0, kRules, start + 2);
-  CHECK_FALSE(state
-                  .Failed(sent(start + 3), failure(FailureClass::kTransient), start - 1, kRules,
-                          start + 4)
-                  .follows_rows);
+  CHECK_FALSE(
+      state.Failed(sent(start + 3), failure(FailureClass::kTransient), start - 1, kRules, start + 4)
+          .follows_rows);
   SECTION("nor is what was sent before") {
     state.Succeeded(sent(start + 4));
     CHECK_FALSE(state

@@ -8,7 +8,8 @@ using std::chrono::microseconds;
 
 namespace {
 
-/// Stores what the budget says, at a fixed cost for a chunk, and returns how long the last one took.
+/// Stores what the budget says, at a fixed cost for a chunk, and returns how long the last one
+/// took.
 microseconds Run(StoreBudget& budget, int transactions, double cost) {
   microseconds taken{0};
   for (int i = 0; i < transactions; ++i) {

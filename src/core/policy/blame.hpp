@@ -26,8 +26,8 @@ struct FailingSince {
   /// anew: the provider may be down by then.
   void Blamed(Micros now) { time = now; }
 
-  /// One has succeeded. That of a probe does not end it: one text says little of whole requests, and
-  /// what fails after it was the rows' fault before.
+  /// One has succeeded. That of a probe does not end it: one text says little of whole requests,
+  /// and what fails after it was the rows' fault before.
   void Succeeded(bool probe) { time = probe ? time : 0; }
 };
 

@@ -4,8 +4,8 @@
 // inside another such function, an index expression or a trigger, and an argument can be forged. So
 // the entries of the API are C functions that note the caller and then switch.
 //
-// INVARIANT: nothing here owns C++ memory but ai_run_as, so an ereport may pass through; the rollback
-// that follows it restores the role.
+// INVARIANT: nothing here owns C++ memory but ai_run_as, so an ereport may pass through; the
+// rollback that follows it restores the role.
 #include "pg/guard.hpp"
 #include "pg/owner_scope.hpp"
 #include "pg/queue_batch.hpp"

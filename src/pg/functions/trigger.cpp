@@ -2,9 +2,9 @@
 //
 // Their arguments are the queue's schema and name, then the names of the source's key columns; and,
 // if rows have a priority of their own, an empty one, which no column is called, and its column.
-// Names, not numbers: partitions number their columns as they like. Anybody may make such a trigger,
-// since PostgreSQL copies it to new partitions with the rights of who makes these; so it checks that
-// its table may fill the queue.
+// Names, not numbers: partitions number their columns as they like. Anybody may make such a
+// trigger, since PostgreSQL copies it to new partitions with the rights of who makes these; so it
+// checks that its table may fill the queue.
 #include "core/policy/row_priority.hpp"
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
@@ -51,7 +51,8 @@ bool MayInsert(Oid queue, Oid owner) {
          pg_attribute_aclcheck(queue, 1, owner, ACL_INSERT) == ACLCHECK_OK;
 }
 
-/// Whether a vectorizer with this queue has the table, or one that it is a partition of, as its source.
+/// Whether a vectorizer with this queue has the table, or one that it is a partition of, as its
+/// source.
 bool IsSourceOf(Oid queue, Oid table) {
   constexpr const char* kStatement =
       "SELECT FROM ai.vectorizer v WHERE v.queue OPERATOR(pg_catalog.=) $1 "
@@ -75,12 +76,12 @@ bool IsSourceOf(Oid queue, Oid table) {
 /// another owner, the catalog tells.
 void CheckMayFill(Oid queue, Relation table, const char* trigger) {
   if (!MayInsert(queue, table->rd_rel->relowner) && !IsSourceOf(queue, RelationGetRelid(table))) {
-    ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-            errmsg("permission denied to fill the queue %s from table \"%s\"", get_rel_name(queue),
-                   RelationGetRelationName(table)),
-            errdetail("Trigger \"%s\" would do that, and the queue is that of another table.",
-                      trigger),
-            errhint("Drop the trigger."));
+    ereport(
+        ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+        errmsg("permission denied to fill the queue %s from table \"%s\"", get_rel_name(queue),
+               RelationGetRelationName(table)),
+        errdetail("Trigger \"%s\" would do that, and the queue is that of another table.", trigger),
+        errhint("Drop the trigger."));
   }
 }
 

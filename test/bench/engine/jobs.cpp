@@ -19,10 +19,12 @@ MeasuredJobs::MeasuredJobs(Database& database, const std::string& base_url, std:
 }
 
 bool MeasuredJobs::Done() {
-  return database_.Number("SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
-                          "'pending' LIMIT 1) j") == 0 &&
-         database_.Number("SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
-                          "'processing' LIMIT 1) j") == 0;
+  return database_.Number(
+             "SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
+             "'pending' LIMIT 1) j") == 0 &&
+         database_.Number(
+             "SELECT count(*) FROM (SELECT FROM ai.embedding_jobs WHERE status = "
+             "'processing' LIMIT 1) j") == 0;
 }
 
 void MeasuredJobs::Fill(std::size_t jobs) {

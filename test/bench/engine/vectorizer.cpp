@@ -12,8 +12,8 @@ constexpr std::chrono::minutes kPatience{10};
 /// The text of row g, about 200 characters, no two alike.
 constexpr const char* kText = "repeat(md5(g::text) || ' ', 6) || g";
 
-/// How many rows were stored in the database, by all vectorizers: counted in shared memory, with each
-/// store. The counters in tables come with the heartbeat only.
+/// How many rows were stored in the database, by all vectorizers: counted in shared memory, with
+/// each store. The counters in tables come with the heartbeat only.
 constexpr const char* kStored =
     "SELECT coalesce((SELECT sum(n) FROM unnest(l.counts) n), 0) FROM ai._lag_histogram() l";
 
