@@ -88,7 +88,7 @@ void Flow::Store() {
 /// A slow owner has the worker for itself.
 bool Flow::MayStore(const Lane& lane) const {
   return lane.store_after <= clock_.Now() &&
-         (!IsSlowOwner(lane.owner) || !HasRowsOfOthers(lane.owner));
+         (!NeedsWorkerAlone(lane.owner) || !HasRowsOfOthers(lane.owner));
 }
 
 void Flow::StoreLane(Lane& lane, SteadyTime until) {

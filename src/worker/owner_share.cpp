@@ -94,6 +94,10 @@ bool IsSlowOwner(Oid owner) noexcept {
              [&](const SlowOwner& known) { return known.owner == owner && IsRemembered(known); });
 }
 
+bool NeedsWorkerAlone(Oid owner) noexcept {
+  return pg::settings.workers > 1 && IsSlowOwner(owner);
+}
+
 bool ServesOwner(Oid owner) noexcept {
   return pg::settings.workers <= 1 || my_number < Share() || !IsSlowOwner(owner);
 }

@@ -24,6 +24,10 @@ bool HasSeveralOwners() noexcept;
 
 bool IsSlowOwner(Oid owner) noexcept;
 
+/// Whether a worker must have nothing else in hand to run an owner's code. Where there is only one
+/// worker, slow owners would never have it for themselves.
+bool NeedsWorkerAlone(Oid owner) noexcept;
+
 /// Whether this worker takes rows of an owner's tables; others do if it does not.
 bool ServesOwner(Oid owner) noexcept;
 
