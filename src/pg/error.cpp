@@ -55,6 +55,31 @@ bool IsAboutRow(const Error& error) noexcept {
   }
 }
 
+namespace {
+
+/// By a statement such as RAISE of a procedural language.
+bool IsRaisedByCode(const Error& error) noexcept {
+  const std::string_view file = error.data().filename == nullptr ? "" : error.data().filename;
+  return file == "pl_exec.c" || file == "plperl.c" || file == "pltcl.c" ||
+         file.starts_with("plpy_");
+}
+
+}  // namespace
+
+bool IsOfServer(const Error& error) noexcept {
+  switch (ERRCODE_TO_CATEGORY(error.sqlstate())) {
+    case ERRCODE_CONNECTION_EXCEPTION:
+    case ERRCODE_TRANSACTION_ROLLBACK:
+    case ERRCODE_INSUFFICIENT_RESOURCES:
+    case ERRCODE_OPERATOR_INTERVENTION:
+    case ERRCODE_SYSTEM_ERROR:
+    case ERRCODE_INTERNAL_ERROR:
+      return !IsRaisedByCode(error);
+    default:
+      return false;
+  }
+}
+
 bool MeetsLock(const Error& error) noexcept {
   const char* function = error.data().funcname;
   return error.sqlstate() == ERRCODE_LOCK_NOT_AVAILABLE && function != nullptr &&

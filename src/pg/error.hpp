@@ -39,6 +39,10 @@ class Error final : public std::exception {
 /// other rows tells.
 bool IsAboutRow(const Error& error) noexcept;
 
+/// Whether an error is one of memory, disk, connections, other transactions, and the server's own
+/// words: not what code of a user raises with such an SQLSTATE.
+bool IsOfServer(const Error& error) noexcept;
+
 /// Somebody else has locked what was wanted, for longer than lock_timeout: the server says so, and
 /// not a user's code that raises the same SQLSTATE.
 bool MeetsLock(const Error& error) noexcept;

@@ -135,6 +135,7 @@ void Flow::StoreSome(Lane& lane, std::span<const RowPtr> some, Storing& storing)
     if (std::any_of(done.begin(), done.end(), HasNewChunks)) {
       lane.rests = 0;
       storing.any = true;
+      ++lane.stores;
     }
     // What came for these rows meanwhile was passed over.
     lane.changes = true;
@@ -221,7 +222,7 @@ void Flow::OnStoreError(Lane& lane, std::span<const RowPtr> rows, const pg::Erro
              pg::IsAboutRow(error)) {
     ChargeUnwritten(lane, rows, failure);
   } else {
-    storing.unclear.push_back({rows.front(), failure});
+    storing.unclear.push_back({rows.front(), failure, pg::IsOfServer(error), lane.stores});
   }
 }
 
@@ -244,8 +245,8 @@ bool Flow::StoreAsGone(Lane& lane, const RowPtr& row, Storing& storing) {
 }
 
 /// Where others can be stored, a row that could not even alone is to blame itself, now and when it
-/// comes again. Where none can, it is the table. Of those that are the first to be tried, the next
-/// ones tell.
+/// comes again; for what the server complains of, where they can be stored after it. Where none
+/// can, it is the table. Of those that are the first to be tried, the next ones tell.
 void Flow::Judge(Lane& lane, Storing storing) {
   std::vector<Doubt> doubts = std::exchange(lane.in_doubt, {});
   const std::size_t known = doubts.size();
@@ -254,7 +255,9 @@ void Flow::Judge(Lane& lane, Storing storing) {
     if (doubt.row->over) {
       continue;
     }
-    if (storing.any || doubt.row->attempts > 0) {
+    const bool is_to_blame = doubt.of_server ? lane.stores > doubt.stores_before
+                                             : storing.any || doubt.row->attempts > 0;
+    if (is_to_blame) {
       ChargeUnwritten(lane, {&doubt.row, 1}, doubt.failure);
     } else {
       lane.in_doubt.push_back(std::move(doubt));

@@ -50,6 +50,8 @@ struct Route {
 struct Doubt {
   RowPtr row;
   Failure failure;
+  bool of_server;               // the disk may be full since
+  std::uint64_t stores_before;  // of the lane
 };
 
 struct Lane {
@@ -70,6 +72,7 @@ struct Lane {
   SteadyTime store_after = {};             // somebody has locked a table that is written
   int locks_met = 0;                       // since rows were last stored
   SteadyTime stored_at = {};
+  std::uint64_t stores = 0;  // that went well
   policy::StoreBudget store_budget;
   std::string last_error;  // that was recorded, so that it is not again
   Walk walk;
