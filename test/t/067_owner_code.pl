@@ -100,17 +100,31 @@ my %refused = (
 	'another role'          => q{SET ROLE alice},
 	"the session's role"    => q{RESET SESSION AUTHORIZATION},
 	'a deferred trigger'    => q{INSERT INTO mallory.deferred VALUES (1)});
+my %message = (
+	(map { $_ => 'cannot create (temporary objects in a worker|a type in a temporary schema)' } 'a temporary function', 'a temporary domain'),
+	(map { $_ => 'within security-restricted operation' } 'a temporary table', 'a prepared statement', 'LISTEN', 'a cursor that is held', 'a deferred trigger'),
+	(map { $_ => 'within (a )?security-(restricted operation|definer function)' } 'another role', "the session's role"));
 as('mallory', q{CREATE TABLE mallory.deferred (i int REFERENCES mallory.docs DEFERRABLE INITIALLY DEFERRED)});
 foreach my $what (sort keys %refused)
 {
 	trigger('mallory', 'docs', qq{IF NEW.id = 101 THEN EXECUTE \$x\$$refused{$what}\$x\$; END IF;});
 	as('mallory', q{INSERT INTO mallory.docs VALUES (101, 'bad'), (102, 'good')});
 	$engine->is_settled('mallory_docs', "$what is refused", failed => 1, where => 's.id <> 101');
+	like(sql(q{SELECT message FROM ai.vectorizer_errors WHERE name = 'mallory_docs' ORDER BY recorded DESC LIMIT 1}), qr/$message{$what}/, 'with the reason');
 	is_not_held_up($what);
 	as('mallory', q{DELETE FROM mallory.docs WHERE id > 100});
 	$engine->is_settled('mallory_docs', "$what leaves nothing");
 }
 is(sql(q{SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg_temp%'}), '0', 'there is no temporary schema');
+
+# -- the last wall: with the rights of a superuser, a background process calls no function of an ordinary role
+
+my $position = -s $node->logfile;
+as('mallory', q{CREATE FUNCTION mallory.spy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ALTER ROLE mallory SUPERUSER; RETURN NEW; END $$});
+sql(q{CREATE TRIGGER spy BEFORE UPDATE ON ai.vectorizer_worker_process FOR EACH ROW EXECUTE FUNCTION mallory.spy()});
+ok($node->wait_for_log(qr/a background process must not run function mallory\.spy\(\) of role "mallory" as superuser/, $position), 'such a call is refused');
+sql(q{DROP TRIGGER spy ON ai.vectorizer_worker_process});
+is(sql(q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f', 'and nothing comes of it');
 
 # -- claims are locked by no lock that a role can take
 
