@@ -4,55 +4,32 @@ use warnings FATAL => 'all';
 use EngineTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $engine = EngineTest->new('main');
 my ($node, $mock) = ($engine->node, $engine->mock);
 sub sql { return $engine->sql(@_); }
 
-# A table with a vectorizer, both of a role.
-sub table_of
-{
-	my ($role, $name, %config) = @_;
-	sql("CREATE TABLE $name (id int PRIMARY KEY, body text); ALTER TABLE $name OWNER TO $role");
-	$engine->vectorizer($name, name => $name, %config);
-	return;
-}
-
-# Within two seconds, on a machine that has nothing else to do.
-my $next = 0;
-sub is_prompt
-{
-	my ($table, $test) = @_;
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my $id = ++$next;
-	my $start = time;
-	sql("INSERT INTO $table VALUES ($id, 'good $id')");
-	$engine->poll("SELECT EXISTS (SELECT FROM ${table}_embedding_store WHERE id = $id)") or return fail($test);
-	my $taken = time - $start;
-	return cmp_ok($taken, '<', 2 * EngineTest::slowness(), sprintf('%s: %.2f s', $test, $taken));
-}
 sql("CREATE ROLE $_ LOGIN; GRANT CREATE ON SCHEMA public TO $_; SELECT ai.grant_secret('OPENAI_API_KEY', '$_')") foreach qw(alice mallory);
-table_of('alice', 'letters');
-is_prompt('letters', 'a row');
+$engine->table_of('alice', 'letters');
+$engine->is_prompt('letters', 'a row');
 
 sub as { my ($role, $statement) = @_; return $node->safe_psql('postgres', $statement, extra_params => [ '-U', $role ]); }
 $engine->set('ai.workers' => 1, 'ai.max_in_flight' => 2);
 $engine->poll(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
 sql('ALTER ROLE mallory SET ai.max_priority = 32767');
-table_of('mallory', 'flood', processing => 'ai.processing_default(priority => 32767, batch_size => 10, concurrency => 50)');
+$engine->table_of('mallory', 'flood', processing => 'ai.processing_default(priority => 32767, batch_size => 10, concurrency => 50)');
 $mock->rules({ latency_ms => 50 });
 sql(q{INSERT INTO flood SELECT n, 'flood ' || n FROM generate_series(1, 20000) n});
 as('mallory', q{SELECT count(*) FROM ai.create_embedding_job(ARRAY(SELECT 'urgent ' || n FROM generate_series(1, 20000) n),
 	ai.embedding_openai('mock-8', 8), 'urgent')});
 my $before = $mock->stats->{requests};
 $mock->wait_for(requests => $before + 10) or die;
-is_prompt('letters', "a row of another role beside a flood of urgent ones, round $_") || die foreach 1 .. 5;
+$engine->is_prompt('letters', "a row of another role beside a flood of urgent ones, round $_") || die foreach 1 .. 5;
 cmp_ok(sql(q{SELECT count(*) FROM ai.embedding_jobs WHERE status = 'pending'}) + sql(q{SELECT ai.vectorizer_queue_pending('flood', true)}),
 	'>', 10_000, 'which is far from its end');
 
 # And a long queue of a normal role gets its part of the provider.
-table_of('alice', 'book', processing => 'ai.processing_default(batch_size => 10)');
+$engine->table_of('alice', 'book', processing => 'ai.processing_default(batch_size => 10)');
 my $items = $mock->stats->{items};
 sql(q{INSERT INTO book SELECT n, 'page ' || n FROM generate_series(1, 300) n});
 $engine->is_settled('book', 'a long queue beside it');

@@ -5,35 +5,11 @@ use warnings FATAL => 'all';
 use EngineTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $engine = EngineTest->new('main', conf => "ai.breaker_pause = '1h'");
 my ($node, $mock) = ($engine->node, $engine->mock);
 my $endpoint = $mock->url . '/v1';
 sub sql { return $engine->sql(@_); }
-
-# A table with a vectorizer, both of a role.
-sub table_of
-{
-	my ($role, $name, %config) = @_;
-	sql("CREATE TABLE $name (id int PRIMARY KEY, body text); ALTER TABLE $name OWNER TO $role");
-	$engine->vectorizer($name, name => $name, %config);
-	return;
-}
-
-# Within two seconds, on a machine that has nothing else to do.
-my $next = 0;
-sub is_prompt
-{
-	my ($table, $test) = @_;
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my $id = ++$next;
-	my $start = time;
-	sql("INSERT INTO $table VALUES ($id, 'good $id')");
-	$engine->poll("SELECT EXISTS (SELECT FROM ${table}_embedding_store WHERE id = $id)") or return fail($test);
-	my $taken = time - $start;
-	return cmp_ok($taken, '<', 2 * EngineTest::slowness(), sprintf('%s: %.2f s', $test, $taken));
-}
 sub is_closed
 {
 	my ($test) = @_;
@@ -42,17 +18,17 @@ sub is_closed
 }
 
 sql("CREATE ROLE $_ LOGIN; GRANT CREATE ON SCHEMA public TO $_; SELECT ai.grant_secret('OPENAI_API_KEY', '$_')") foreach qw(alice mallory);
-table_of('alice', 'letters');
-is_prompt('letters', 'a row');
+$engine->table_of('alice', 'letters');
+$engine->is_prompt('letters', 'a row');
 
 # -- texts that the provider cannot bear, while nobody else is there
 
 $mock->rules({ text => 'poison', status => 500 });
-table_of('mallory', 'traps', processing => 'ai.processing_default(batch_size => 5, max_attempts => 2)');
+$engine->table_of('mallory', 'traps', processing => 'ai.processing_default(batch_size => 5, max_attempts => 2)');
 sql(q{INSERT INTO traps SELECT n, 'poison ' || n FROM generate_series(1, 20) n});
 ok($engine->poll("SELECT state = 'open' FROM ai.provider_status WHERE endpoint = '$endpoint'"), 'they look like an outage');
 is(sql(q{SELECT max(attempts) FROM ai.jobs('traps')}), '0', 'that is charged to nobody');
-is_prompt('letters', 'but another role is not shut out') or die;
+$engine->is_prompt('letters', 'but another role is not shut out') or die;
 is_closed('and the breaker closes');
 
 # -- while others go on, it stays closed
@@ -60,7 +36,7 @@ is_closed('and the breaker closes');
 my $rounds = 0;
 while (sql(q{SELECT failed FROM ai.job_counts WHERE name = 'traps'}) < 20 && ++$rounds < 200)
 {
-	is_prompt('letters', "while they are found out, round $rounds") or die;
+	$engine->is_prompt('letters', "while they are found out, round $rounds") or die;
 }
 is(sql(q{SELECT pending + running + retryable, failed FROM ai.job_counts WHERE name = 'traps'}), '0|20', 'the rows to blame are given up');
 like(sql(q{SELECT DISTINCT last_error FROM ai.jobs('traps') WHERE status = 'failed'}), qr/\AHTTP status 500 from [^\n]*\z/, 'with the error');
@@ -68,13 +44,13 @@ is(sql(q{SELECT max(attempts) FROM ai.jobs('letters')}), '', 'and nothing is hel
 
 # -- good rows among bad ones
 
-table_of('mallory', 'mixed', processing => 'ai.processing_default(batch_size => 50, max_attempts => 2)');
+$engine->table_of('mallory', 'mixed', processing => 'ai.processing_default(batch_size => 50, max_attempts => 2)');
 sql(q{INSERT INTO mixed SELECT n, CASE WHEN n % 20 = 7 THEN 'poison ' ELSE 'harmless ' END || n FROM generate_series(1, 100) n});
 ok($engine->poll(q{SELECT count(*) = 95 FROM mixed_embedding_store}), 'good rows are stored');
 $rounds = 0;
 while (sql(q{SELECT failed FROM ai.job_counts WHERE name = 'mixed'}) < 5 && ++$rounds < 200)
 {
-	is_prompt('letters', "others go on, round $rounds") or die;
+	$engine->is_prompt('letters', "others go on, round $rounds") or die;
 }
 is(sql(q{SELECT string_agg(key ->> 'id', ',' ORDER BY (key ->> 'id')::int) FROM ai.jobs('mixed') WHERE status = 'failed'}), '7,27,47,67,87',
 	'bad ones are given up');
@@ -83,11 +59,11 @@ is_closed('the provider is asked as ever');
 # -- an outage is one, with a single row too
 
 $mock->rules({ status => 500 });
-table_of('alice', 'lonely', processing => 'ai.processing_default(max_attempts => 1)');
+$engine->table_of('alice', 'lonely', processing => 'ai.processing_default(max_attempts => 1)');
 sql(q{INSERT INTO lonely VALUES (1, 'alone')});
 ok($engine->poll("SELECT state = 'open' FROM ai.provider_status WHERE endpoint = '$endpoint'"), 'a single row opens the breaker of a provider that is down');
 is(sql(q{SELECT attempts, status <> 'failed' FROM ai.jobs('lonely')}), '0|t', 'and is charged nothing');
-table_of('mallory', 'also', processing => 'ai.processing_default(max_attempts => 1)');
+$engine->table_of('mallory', 'also', processing => 'ai.processing_default(max_attempts => 1)');
 my $before = $mock->stats->{requests};
 sql(q{INSERT INTO also SELECT n, 'also ' || n FROM generate_series(1, 100) n});
 $mock->wait_for(requests => $before + 1) or die;

@@ -195,6 +195,27 @@ sub table
 	return $self->vectorizer($name, name => $name, %arguments);
 }
 
+# The same, both of a role.
+sub table_of
+{
+	my ($self, $role, $name, %arguments) = @_;
+	$self->sql("CREATE TABLE $name (id int PRIMARY KEY, body text); ALTER TABLE $name OWNER TO $role");
+	return $self->vectorizer($name, name => $name, %arguments);
+}
+
+# A new row of such a table is embedded within two seconds, on a machine that has nothing else to do.
+sub is_prompt
+{
+	my ($self, $table, $test) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $id = ++$self->{prompts};
+	my $start = time;
+	$self->sql("INSERT INTO $table VALUES ($id, 'good $id')");
+	$self->poll("SELECT EXISTS (SELECT FROM ${table}_embedding_store WHERE id = $id)") or return fail($test);
+	my $taken = time - $start;
+	return cmp_ok($taken, '<', 2 * slowness(), sprintf('%s: %.2f s', $test, $taken));
+}
+
 sub id { my ($self, $name) = @_; return $self->sql("SELECT id FROM ai.vectorizer WHERE name = '$name'"); }
 
 sub drained
