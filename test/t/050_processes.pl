@@ -211,8 +211,9 @@ sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 6
 ok($node->poll_query_until('postgres', q{
 	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');
-is(sql(q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}),
-	'recent', 'processes that are gone for a week are forgotten');
+ok($node->poll_query_until('postgres',
+	q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}, 'recent'),
+	'processes that are gone for a week are forgotten');
 served('postgres', 'all are back');
 
 # -- kill -9: the server restarts, and everything comes back
