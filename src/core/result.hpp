@@ -1,5 +1,6 @@
-// Either a value or the Failure that came instead. For outcomes that are expected; a caller's
-// mistake is an Error and is thrown. To read the side that is not there is such a mistake.
+// Either a value or the failure that came instead: a Failure, or a kind of it that says more. For
+// outcomes that are expected; a caller's mistake is an Error and is thrown. To read the side that
+// is not there is such a mistake.
 #pragma once
 
 #include <optional>
@@ -12,14 +13,15 @@
 
 namespace ai {
 
-template <typename T>
+template <typename T, typename F = Failure>
 class [[nodiscard]] Result {
-  static_assert(!std::is_same_v<T, Failure> && !std::is_reference_v<T>);
+  static_assert(!std::is_same_v<T, F> && !std::is_reference_v<T>);
+  static_assert(std::is_base_of_v<Failure, F>);
 
  public:
   // Implicit, so that a function of type Result<T> can return either side by its plain name.
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT
-  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  Result(F failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
 
   bool ok() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
@@ -31,7 +33,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Failure& failure() const {
+  const F& failure() const {
     if (ok()) {
       throw Error(ErrorCode::kInternal, "result holds a value, not a failure");
     }
@@ -47,19 +49,19 @@ class [[nodiscard]] Result {
     return std::get<0>(self.state_);
   }
 
-  std::variant<T, Failure> state_;
+  std::variant<T, F> state_;
 };
 
-template <>
-class [[nodiscard]] Result<void> {
+template <typename F>
+class [[nodiscard]] Result<void, F> {
  public:
   Result() = default;
-  Result(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: as above
+  Result(F failure) : failure_(std::move(failure)) {}  // NOLINT: as above
 
   bool ok() const noexcept { return !failure_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
 
-  const Failure& failure() const {
+  const F& failure() const {
     if (ok()) {
       throw Error(ErrorCode::kInternal, "result holds no failure");
     }
@@ -67,7 +69,7 @@ class [[nodiscard]] Result<void> {
   }
 
  private:
-  std::optional<Failure> failure_;
+  std::optional<F> failure_;
 };
 
 }  // namespace ai

@@ -22,39 +22,36 @@ double FairShare::Level::TimeOf(std::int64_t member) const {
   return found == times_.end() ? now_ : std::max(found->second, now_);
 }
 
-void FairShare::Level::Choose(std::int64_t member) {
+void FairShare::Level::Charge(std::int64_t member, double amount) {
   now_ = TimeOf(member);
   // Who is behind the present is as good as new.
   std::erase_if(times_, [this](const auto& entry) { return entry.second < now_; });
+  times_[member] = now_ + amount;
 }
 
-void FairShare::Level::Charge(std::int64_t member, double amount) {
-  times_[member] = TimeOf(member) + amount;
+double FairShare::TimeOf(const Contender& contender) const {
+  const auto owner = owners_.find(contender.owner);
+  return owner == owners_.end() ? 0 : owner->second.TimeOf(contender.lane);
 }
 
-std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) {
+std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) const {
   const Contender* best = nullptr;
   for (const Contender& contender : contenders) {
     const bool is_next =
         best == nullptr ||
         (contender.owner == best->owner
-             ? owners_[best->owner].TimeOf(contender.lane) < owners_[best->owner].TimeOf(best->lane)
+             ? TimeOf(contender) < TimeOf(*best)
              : between_owners_.TimeOf(contender.owner) < between_owners_.TimeOf(best->owner));
     best = is_next ? &contender : best;
   }
-  if (best == nullptr) {
-    return std::nullopt;
-  }
-  between_owners_.Choose(best->owner);
-  owners_[best->owner].Choose(best->lane);
-  ForgetIdle();
-  return best - contenders.data();
+  return best == nullptr ? std::nullopt : std::optional<std::size_t>(best - contenders.data());
 }
 
 void FairShare::Charge(const Contender& served, double cost) {
   cost = std::max(cost, 1.0);
   between_owners_.Charge(served.owner, cost / WeightOf(served.granted.value_or(served.priority)));
   owners_[served.owner].Charge(served.lane, cost / WeightOf(served.priority));
+  ForgetIdle();
 }
 
 /// The order of an owner's lanes outlasts the moments in which it has nothing to do, or its first

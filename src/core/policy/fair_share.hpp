@@ -33,8 +33,9 @@ struct Contender {
 
 class FairShare {
  public:
-  /// The place of the next one among the contenders; nothing if there are none.
-  std::optional<std::size_t> Next(std::span<const Contender> contenders);
+  /// The place of the next one among the contenders; nothing if there are none. It stays the next
+  /// one until it is served: who cannot be just now loses nothing by that.
+  std::optional<std::size_t> Next(std::span<const Contender> contenders) const;
 
   /// It was served, which is worth so much; at least 1, for a turn is one even if nothing came of
   /// it.
@@ -49,8 +50,7 @@ class FairShare {
   class Level {
    public:
     double TimeOf(std::int64_t member) const;
-    /// The member comes next: the present is its time.
-    void Choose(std::int64_t member);
+    /// The member is served: the present is its time.
     void Charge(std::int64_t member, double amount);
     bool Has(std::int64_t member) const { return times_.contains(member); }
 
@@ -59,6 +59,7 @@ class FairShare {
     double now_ = 0;
   };
 
+  double TimeOf(const Contender& contender) const;
   void ForgetIdle();
 
   Level between_owners_;

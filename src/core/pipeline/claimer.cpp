@@ -1,0 +1,260 @@
+#include "core/pipeline/claimer.hpp"
+
+#include <algorithm>
+
+namespace ai::pipeline {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kNoRequests{200};  // while other workers have all requests of a queue
+
+}  // namespace
+
+Queue* NextOf(policy::FairShare& share, std::span<Queue* const> queues) {
+  const auto is_failing_at = [](const Queue& queue, const Limiter* limiter, bool failing) {
+    const auto& route = queue.outbox.route();
+    return (queue.outbox.failing.time != 0) == failing && route && route->limiter == limiter;
+  };
+  const auto waits_for_others = [&](const Queue& queue) {
+    const auto& route = queue.outbox.route();
+    return route && is_failing_at(queue, route->limiter, true) && route->limiter->IsBroken() &&
+           std::any_of(queues.begin(), queues.end(), [&](const Queue* other) {
+             return is_failing_at(*other, route->limiter, false);
+           });
+  };
+  std::vector<policy::Contender> contenders;
+  std::vector<Queue*> contending;
+  for (Queue* queue : queues) {
+    if (!waits_for_others(*queue)) {
+      contending.push_back(queue);
+      contenders.push_back(queue->share);
+    }
+  }
+  const auto next = share.Next(contenders);
+  return next ? contending[*next] : nullptr;
+}
+
+Queue* Claimer::Next() {
+  const SteadyTime now = clock_.Now();
+  std::vector<Queue*> due;
+  for (auto& [id, queue] : queues_) {
+    if (planner_.Claim(queue, now) <= now) {
+      due.push_back(&queue);
+    }
+  }
+  return NextOf(share_, due);
+}
+
+Queue* Claimer::NextWithSuspects() {
+  const SteadyTime now = clock_.Now();
+  std::vector<Queue*> due;
+  for (auto& [id, queue] : queues_) {
+    if (planner_.Suspects(queue, now) <= now) {
+      due.push_back(&queue);
+    }
+  }
+  return NextOf(suspects_share_, due);
+}
+
+bool Claimer::Open(Queue& queue) {
+  if (queue.source != nullptr) {
+    return true;
+  }
+  auto opened = backlog_.Open(queue.id);
+  if (!opened) {
+    leases_.OnTrouble(queue, "configuration", opened.failure());
+    return false;
+  }
+  queue.source = std::move(opened).value();
+  if (queue.source == nullptr) {
+    queue.demand.Clear();
+    queue.must_release = false;
+    return false;
+  }
+  queue.share.owner = queue.source->traits().owner;
+  queue.meter.model = queue.source->traits().model;
+  return true;
+}
+
+/// Where requests go is looked up once for the rows that are claimed together. A queue whose key
+/// cannot be had may claim rows: there are some that nothing has to be sent for, and for the others
+/// the error comes when they are sent.
+void Claimer::FindRoute(Queue& queue) {
+  if (queue.source->traits().provider != nullptr) {
+    auto route = queue.source->FindRoute();
+    queue.outbox.SetRoute(route ? std::optional(std::move(route).value()) : std::nullopt,
+                          clock_.Now());
+  }
+}
+
+SteadyTime Claimer::NextClaim() const {
+  const SteadyTime now = clock_.Now();
+  SteadyTime next = kNever;
+  for (const auto& [id, queue] : queues_) {
+    next = std::min(next, planner_.Claim(queue, now));
+  }
+  return next;
+}
+
+/// No more than can be sent soon, and than have room.
+std::size_t Claimer::RowsFor(const Queue& queue) const {
+  const std::size_t batch = queue.outbox.BatchSize(queue.source->traits());
+  std::size_t requests = queue.outbox.kept_requests - queue.outbox.used();
+  if (queue.outbox.route()) {
+    requests = std::min(requests, queue.outbox.route()->limiter->RequestsWithin(kAhead));
+  }
+  const double by_size = queue.row_bytes > 0 ? kMaxLoadBytes / queue.row_bytes : kMaxClaim;
+  return std::max<std::size_t>(
+      1, std::min({requests * batch, kMaxClaim, static_cast<std::size_t>(by_size)}));
+}
+
+void Claimer::Run(Queue& queue) {
+  ++claims_;
+  if (!Open(queue)) {
+    share_.Charge(queue.share, 0);
+    return;
+  }
+  if (queue.must_release) {
+    leases_.Drop(queue);
+    share_.Charge(queue.share, 0);
+    return;
+  }
+  const std::size_t held = queue.hand.rows().size() + queue.source->unread().size();
+  const std::size_t used = queue.outbox.used();
+  if (!queue.has_unread()) {
+    FindRoute(queue);
+  }
+  if (planner_.Claim(queue, clock_.Now()) > clock_.Now()) {
+    share_.Charge(queue.share, 0);
+    --claims_;  // nothing could be sent soon
+    return;
+  }
+  if (capacity_.Keep(queue, used + capacity_.FreeFor(queue)) <= used) {
+    queue.back_off.AtLeast(clock_.Now() + kNoRequests);
+    share_.Charge(queue.share, 0);
+    return;
+  }
+  ClaimRequest request = queue.demand.NextRequest(clock_.Now());
+  request.most = RowsFor(queue);
+  if (queue.has_unread() || Claim(queue, request)) {
+    Load(queue);
+  }
+  const std::size_t unread = queue.source != nullptr ? queue.source->unread().size() : 0;
+  share_.Charge(queue.share, static_cast<double>(queue.hand.rows().size() + unread) -
+                                 static_cast<double>(held));
+}
+
+/// False if there is nothing to load.
+bool Claimer::Claim(Queue& queue, ClaimRequest request) {
+  request.in_hand = !queue.is_idle();
+  const auto claimed = queue.source->Claim(request);
+  if (!claimed) {
+    leases_.OnTrouble(queue, "loading", claimed.failure());
+    return false;
+  }
+  const bool found = queue.has_unread();
+  EndLost(queue);
+  queue.demand.OnClaimed(claimed.value(), request.wanted, found, clock_.Now());
+  queue.poll_wanted = queue.poll_wanted || request.wanted != Wanted::kChanges;
+  queue.share.priority = claimed->priority.value_or(queue.share.priority);
+  queue.meter.usage += claimed->usage;
+  if (found && claimed->more_changes) {
+    peers_.Share(queue.id);
+  }
+  return found;
+}
+
+/// A tid that comes again while a row is in hand for it: that row was taken from this process,
+/// which did not beat for too long, and the tid is another row's by now. What comes for the first
+/// one must not be stored there.
+void Claimer::EndLost(Queue& queue) {
+  if (queue.is_job() || queue.hand.rows().empty()) {
+    return;
+  }
+  std::vector<Tid> claimed(queue.source->unread().begin(), queue.source->unread().end());
+  std::sort(claimed.begin(), claimed.end());
+  std::vector<RowPtr> lost;
+  std::copy_if(queue.hand.rows().begin(), queue.hand.rows().end(), std::back_inserter(lost),
+               [&](const RowPtr& row) {
+                 return std::binary_search(claimed.begin(), claimed.end(), row->tid);
+               });
+  queue.hand.End(lost);
+}
+
+/// Rows beyond what is loaded at once are for others, if they are large.
+void Claimer::Load(Queue& queue) {
+  auto loaded = queue.source->Load(kMaxLoadBytes);
+  if (!loaded) {
+    leases_.OnTrouble(queue, "loading", loaded.failure());
+    return;
+  }
+  std::size_t bytes = 0;
+  for (const LoadedRow& row : loaded.value()) {
+    bytes += row.size;
+  }
+  if (!loaded->empty()) {
+    queue.row_bytes = static_cast<double>(bytes) / static_cast<double>(loaded->size());
+  }
+  const std::size_t keep = loaded->size();
+  if (queue.source->unread().size() > keep) {
+    if (const auto released = queue.source->ReleaseUnread(keep); !released) {
+      leases_.LetGo(queue, "loading", released.failure());
+      return;
+    }
+    queue.poll_wanted = true;
+    peers_.Share(queue.id);
+  }
+  Accept(queue, std::move(loaded).value());
+}
+
+void Claimer::Accept(Queue& queue, std::vector<LoadedRow> loaded) {
+  std::vector<RowPtr> rows;
+  for (LoadedRow& row : loaded) {
+    auto chunks = row.problem.empty()
+                      ? queue.source->MakeChunks(row)
+                      : Result<RowPtr>(Failure{.failure_class = FailureClass::kSuspect,
+                                               .message = row.problem});
+    row.text.reset();  // it may be long
+    if (chunks) {
+      rows.push_back(std::move(chunks).value());
+      continue;
+    }
+    const RowPtr bad[] = {std::make_shared<Row>(
+        Row{.tid = row.tid, .over = true, .jobs = {{row.job, row.tid}}})};
+    leases_.DeadLetter(queue, bad, row.problem.empty() ? "chunking" : "loading", chunks.failure());
+    if (queue.source == nullptr) {
+      return;  // all that was claimed is released
+    }
+  }
+  const auto reused = queue.source->Reuse(queue.hand.rows(), rows);
+  if (!reused) {
+    leases_.LetGo(queue, "loading", reused.failure());
+    return;
+  }
+  queue.meter.usage.reused_chunks += reused.value();
+  for (const RowPtr& row : rows) {
+    queue.hand.Add(row);
+    queue.meter.usage.reused_chunks += queue.outbox.Add(row);
+    if (row->waiting == 0) {
+      queue.hand.Ready(row);
+    }
+  }
+}
+
+bool Claimer::ClaimSuspects(Queue& queue) {
+  if (!Open(queue) || queue.must_release) {
+    return false;
+  }
+  FindRoute(queue);
+  if (planner_.Suspects(queue, clock_.Now()) > clock_.Now() ||
+      capacity_.Keep(queue, capacity_.FreeFor(queue)) == 0 ||
+      !Claim(queue, {.wanted = Wanted::kSuspects})) {
+    return false;
+  }
+  suspects_share_.Charge(queue.share, static_cast<double>(queue.source->unread().size()));
+  Load(queue);
+  return true;
+}
+
+}  // namespace ai::pipeline

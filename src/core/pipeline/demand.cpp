@@ -1,0 +1,69 @@
+#include "core/pipeline/demand.hpp"
+
+#include <algorithm>
+
+#include "core/pipeline/settings.hpp"
+
+namespace ai::pipeline {
+namespace {
+
+/// While another worker is claiming.
+constexpr std::chrono::milliseconds kBusy{2};
+
+}  // namespace
+
+void Demand::Report(const QueueReport& report, SteadyTime now) {
+  const auto in = [now](const std::optional<std::chrono::milliseconds>& time) {
+    return time ? now + *time : kNever;
+  };
+  if (report.first_change) {
+    from_ = changes_ ? std::min(from_, *report.first_change) : *report.first_change;
+    NoteChanges();
+  }
+  retry_at_ = in(report.retry_in);
+  suspects_at_ = in(report.suspect_in);
+  paused_until_ = report.pause_left ? in(report.pause_left) : SteadyTime();
+}
+
+ClaimRequest Demand::NextRequest(SteadyTime now) const {
+  const bool retries =
+      std::max(retry_at_, retries_after_) <= now && !(changes_ && retries_last_);
+  return {.wanted = retries ? Wanted::kRetries : Wanted::kChanges,
+          .changes = changes_,
+          .from = from_};
+}
+
+void Demand::OnClaimed(const Claimed& claimed, Wanted wanted, bool found, SteadyTime now) {
+  if (claimed.busy) {
+    claim_after_ = now + kBusy;
+    return;
+  }
+  if (claimed.pause_left) {
+    paused_until_ = now + *claimed.pause_left;
+    return;
+  }
+  if (wanted == Wanted::kSuspects) {
+    suspects_at_ = claimed.more_suspects ? suspects_at_ : kNever;
+    return;
+  }
+  changes_ = claimed.more_changes || noted_;
+  noted_ = false;
+  retries_last_ = wanted == Wanted::kRetries;
+  if (wanted == Wanted::kRetries) {
+    retry_at_ = claimed.more_retries ? retry_at_ : kNever;
+    retries_after_ = found ? retries_after_ : now + kLocked;
+  }
+}
+
+SteadyTime Demand::NextClaim(SteadyTime now) const {
+  const SteadyTime retries =
+      retry_at_ == kNever ? kNever : std::max(retry_at_, retries_after_);
+  const SteadyTime wanted = changes_ ? now : retries;
+  return wanted == kNever ? kNever : std::max({wanted, paused_until_, claim_after_});
+}
+
+SteadyTime Demand::NextSuspects() const {
+  return suspects_at_ == kNever ? kNever : std::max(suspects_at_, paused_until_);
+}
+
+}  // namespace ai::pipeline

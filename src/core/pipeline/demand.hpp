@@ -1,0 +1,49 @@
+// What is waiting in the database for one queue, as far as this worker knows.
+#pragma once
+
+#include <limits>
+
+#include "core/clock.hpp"
+#include "core/pipeline/backlog.hpp"
+
+namespace ai::pipeline {
+
+/// Only an event can tell.
+inline constexpr SteadyTime kNever = SteadyTime::max();
+
+class Demand final {
+ public:
+  /// A poll has found this.
+  void Report(const QueueReport& report, SteadyTime now);
+  /// There may be changes: some were passed over while their rows were in hand.
+  void NoteChanges() { changes_ = noted_ = true; }
+  void PauseUntil(SteadyTime time) { paused_until_ = time; }
+  /// There is nothing left to do.
+  void Clear() { *this = {}; }
+
+  /// What to claim now: changes and retries in turn, where there are both.
+  ClaimRequest NextRequest(SteadyTime now) const;
+  void OnClaimed(const Claimed& claimed, Wanted wanted, bool found, SteadyTime now);
+
+  /// When rows may be claimed next, as far as the database is concerned.
+  SteadyTime NextClaim(SteadyTime now) const;
+  SteadyTime NextSuspects() const;
+
+  bool has_changes() const { return changes_; }
+  bool is_paused(SteadyTime now) const { return paused_until_ > now; }
+  bool has_suspects() const { return suspects_at_ != kNever; }
+  bool is_empty() const { return !changes_ && retry_at_ == kNever && suspects_at_ == kNever; }
+
+ private:
+  bool changes_ = false;
+  bool noted_ = false;  // since the last claim
+  Tid from_ = {};
+  SteadyTime retry_at_ = kNever;
+  SteadyTime suspects_at_ = kNever;
+  SteadyTime paused_until_ = {};
+  SteadyTime claim_after_ = {};    // another worker was just claiming
+  SteadyTime retries_after_ = {};  // somebody has locked those that are due
+  bool retries_last_ = false;      // the last claim was for them
+};
+
+}  // namespace ai::pipeline

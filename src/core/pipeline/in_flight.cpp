@@ -1,0 +1,53 @@
+#include "core/pipeline/in_flight.hpp"
+
+#include <algorithm>
+
+namespace ai::pipeline {
+
+void InFlight::Submit(Queue& queue, Request request, http::Request message) {
+  queue.outbox.OnSent();
+  const auto id = transport_.Submit(std::move(message));
+  requests_.emplace(static_cast<std::uint64_t>(id), Entry{&queue, std::move(request)});
+}
+
+std::vector<InFlight::Ended> InFlight::Collect() {
+  std::vector<Ended> ended;
+  transport_.Drive();
+  for (http::Completion& completion : transport_.Collect()) {
+    const auto found = requests_.find(static_cast<std::uint64_t>(completion.id));
+    if (found != requests_.end()) {
+      Entry entry = std::move(found->second);
+      requests_.erase(found);
+      entry.queue->outbox.OnEnded();
+      ended.push_back({entry.queue, std::move(entry.request), std::move(completion.result)});
+    }
+  }
+  return ended;
+}
+
+void InFlight::Cancel(Queue& queue) {
+  for (auto entry = requests_.begin(); entry != requests_.end();) {
+    if (entry->second.queue == &queue) {
+      transport_.Cancel(http::RequestId(entry->first));
+      queue.outbox.OnEnded();
+      entry = requests_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+void InFlight::CancelAll() {
+  transport_.CancelAll();
+  for (auto& [id, entry] : requests_) {
+    entry.queue->outbox.OnEnded();
+  }
+  requests_.clear();
+}
+
+bool InFlight::HasAnyOf(OwnerId owner) const {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [owner](const auto& entry) { return entry.second.queue->owner() == owner; });
+}
+
+}  // namespace ai::pipeline

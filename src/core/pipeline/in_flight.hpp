@@ -1,0 +1,45 @@
+// The requests of a worker that are on their way to providers and back.
+#pragma once
+
+#include <unordered_map>
+
+#include "core/http/transport.hpp"
+#include "core/pipeline/queue.hpp"
+
+namespace ai::pipeline {
+
+class InFlight final {
+ public:
+  explicit InFlight(http::Transport& transport) : transport_(transport) {}
+
+  void Submit(Queue& queue, Request request, http::Request message);
+
+  struct Ended {
+    Queue* queue;
+    Request request;
+    Result<http::Response> result;
+  };
+  /// Those that have ended since the last time.
+  std::vector<Ended> Collect();
+  /// What was read of a reply may be used for another.
+  void Recycle(http::Response& response) { transport_.Recycle(std::move(response.body)); }
+  void Drive() { transport_.Drive(); }
+
+  /// Forgets the requests of a queue.
+  void Cancel(Queue& queue);
+  void CancelAll();
+
+  std::size_t count() const { return requests_.size(); }
+  bool HasAnyOf(OwnerId owner) const;
+
+ private:
+  struct Entry {
+    Queue* queue;
+    Request request;
+  };
+
+  http::Transport& transport_;
+  std::unordered_map<std::uint64_t, Entry> requests_;
+};
+
+}  // namespace ai::pipeline

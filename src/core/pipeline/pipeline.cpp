@@ -1,0 +1,169 @@
+#include "core/pipeline/pipeline.hpp"
+
+#include <algorithm>
+
+namespace ai::pipeline {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// For how long rows that cannot be sent are kept in hand.
+constexpr milliseconds kHold = std::chrono::seconds(5);
+/// Queues with nothing to do whose source stays open.
+constexpr std::size_t kMaxIdle = 64;
+
+}  // namespace
+
+Pipeline::Pipeline(const Effects& effects)
+    : clock_(effects.clock),
+      settings_(effects.settings),
+      backlog_(effects.backlog),
+      in_flight_(effects.transport),
+      model_(effects.model),
+      capacity_(effects.settings, in_flight_, model_, effects.peers),
+      owners_(effects.settings, queues_, effects.peers),
+      planner_(effects.settings, queues_, capacity_, owners_, model_),
+      leases_(effects.clock, effects.random, effects.settings, effects.backlog, in_flight_, model_,
+              capacity_, tally_),
+      poller_(effects.clock, effects.settings, effects.backlog, effects.peers, queues_, leases_),
+      claimer_(effects.clock, effects.backlog, effects.peers, queues_, capacity_, leases_,
+               planner_),
+      isolator_(effects.clock, effects.peers, queues_, leases_, claimer_, planner_),
+      sender_(effects.clock, queues_, in_flight_, model_, capacity_, leases_, planner_,
+              effects.interrupt),
+      receiver_(effects.clock, effects.random, effects.settings, in_flight_, model_, leases_,
+                tally_),
+      storer_(effects.clock, effects.random, queues_, in_flight_, leases_, planner_, tally_) {}
+
+/// Providers get their next requests before this process is busy storing.
+void Pipeline::Turn() {
+  receiver_.Run();
+  ReleaseBarred();
+  poller_.Run();
+  isolator_.Run();
+  Claim();
+  sender_.Run();
+  storer_.Run();
+  ReportUsage(false);
+  for (auto& [id, queue] : queues_) {
+    queue.outbox.RemoveOver();
+    capacity_.Free(queue);
+  }
+  ForgetIdle();
+}
+
+void Pipeline::Claim() {
+  while (Queue* queue = claimer_.Next()) {
+    claimer_.Run(*queue);
+    while (sender_.SendOne(*queue)) {
+    }
+  }
+}
+
+/// What cannot be sent for a while is released, so that a provider in trouble holds nothing that
+/// others could use.
+void Pipeline::ReleaseBarred() {
+  for (auto& [id, queue] : queues_) {
+    const auto route = queue.outbox.route();
+    if (!route || queue.source == nullptr || queue.outbox.in_flight() > 0 || queue.is_idle() ||
+        queue.hand.has_ready() || route->Closed().value_or(milliseconds(0)) <= kHold) {
+      continue;
+    }
+    const SteadyTime found = queue.outbox.route_found();
+    leases_.ReleaseAll(queue);
+    // It is not claimed again before it may be.
+    queue.outbox.SetRoute(route, found);
+  }
+}
+
+void Pipeline::ReportUsage(bool all) {
+  for (auto& [id, queue] : queues_) {
+    UsageMeter& meter = queue.meter;
+    if (meter.usage == Usage() || (!all && meter.report_after > clock_.Now())) {
+      continue;
+    }
+    meter.report_after = clock_.Now() + settings_.heartbeat_interval;
+    if (backlog_.AddUsage(id, meter.model, meter.usage)) {
+      meter.usage = {};
+    }
+  }
+}
+
+/// A queue with nothing to do costs nothing, however many there are.
+void Pipeline::ForgetIdle() {
+  const SteadyTime now = clock_.Now();
+  std::size_t idle = 0;
+  for (auto entry = queues_.begin(); entry != queues_.end();) {
+    Queue& queue = entry->second;
+    const bool is_done = queue.is_idle() && queue.demand.is_empty() && !queue.must_release &&
+                         queue.meter.usage == Usage() && !queue.poll_wanted &&
+                         queue.back_off.until <= now && !planner_.isolating() &&
+                         !(queue.source != nullptr && queue.source->HasUnreleased());
+    if (is_done && (queue.source == nullptr || queue.is_job() || ++idle > kMaxIdle)) {
+      backlog_.Closed(entry->first);
+      entry = queues_.Erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+milliseconds Pipeline::NextWait(milliseconds most) const {
+  const SteadyTime now = clock_.Now();
+  if (model_.busy() || isolator_.IsDue()) {
+    return milliseconds(0);
+  }
+  SteadyTime next = std::min(now + most, poller_.NextPoll(now));
+  for (const auto& [id, queue] : queues_) {
+    next = std::min(next, planner_.For(queue, now).Next());
+  }
+  return std::clamp(std::chrono::ceil<milliseconds>(next - now), milliseconds(0), most);
+}
+
+void Pipeline::EndBackOffs() {
+  for (auto& [id, queue] : queues_) {
+    queue.back_off.until = {};
+  }
+}
+
+void Pipeline::Stop(milliseconds most) {
+  const SteadyTime until = clock_.Now() + most;
+  for (auto& [id, queue] : queues_) {
+    if (queue.hand.has_ready() && clock_.Now() < until) {
+      storer_.StoreReady(queue, until);
+    }
+  }
+  ReportUsage(true);
+  in_flight_.CancelAll();
+  for (auto& [id, queue] : queues_) {
+    // Rows that were just being stored are in hand, but at no station.
+    const bool has_rows = !queue.is_idle() || !queue.hand.rows().empty() || queue.must_release;
+    if (queue.source != nullptr && (has_rows || queue.source->HasUnreleased())) {
+      leases_.ReleaseAll(queue);
+    }
+  }
+}
+
+void Pipeline::ForgetAll() {
+  for (auto& [id, queue] : queues_) {
+    leases_.Forget(queue);
+    queue.source.reset();
+  }
+}
+
+InHand Pipeline::CountInHand() const {
+  InHand all{.requests = in_flight_.count() + (model_.busy() ? 1 : 0)};
+  std::size_t most = 0;
+  for (const auto& [id, queue] : queues_) {
+    const std::size_t unread = queue.source != nullptr ? queue.source->unread().size() : 0;
+    const std::size_t rows = queue.hand.rows().size() + unread;
+    all.rows += rows;
+    if (rows > most) {
+      most = rows;
+      all.queue = queue.is_job() ? 0 : id;
+    }
+  }
+  return all;
+}
+
+}  // namespace ai::pipeline

@@ -1,0 +1,67 @@
+// Finds out what there is to do: for the queues that a commit has written to, at once; for all of
+// them when something else has changed, and now and then in case that an event was missed.
+#pragma once
+
+#include <set>
+
+#include "core/pipeline/leases.hpp"
+
+namespace ai::pipeline {
+
+class Poller final {
+ public:
+  Poller(const Clock& clock, const Settings& settings, Backlog& backlog, Peers& peers,
+         Queues& queues, Leases& leases)
+      : clock_(clock),
+        settings_(settings),
+        backlog_(backlog),
+        peers_(peers),
+        queues_(queues),
+        leases_(leases) {}
+
+  /// Commits have written to these queues.
+  void Notify(std::span<const QueueEvent> events);
+  /// Anything may have changed.
+  void NotifyAll();
+
+  /// Polls what is due. False if there was nothing to do.
+  bool Run();
+  SteadyTime NextPoll(SteadyTime now) const;
+
+ private:
+  bool PollNamed();
+  bool PollSlice();
+  bool PollWhole();
+  bool Poll(const PollRequest& request, bool& complete, std::set<QueueId>* seen);
+  bool KnowsSuspects() const;
+  bool WantsSuspects();
+  void Take(const QueueReport& report, SteadyTime now);
+  void ForgetUnseen(const std::set<QueueId>& seen);
+
+  const Clock& clock_;
+  const Settings& settings_;
+  Backlog& backlog_;
+  Peers& peers_;
+  Queues& queues_;
+  Leases& leases_;
+  std::set<QueueEvent> events_;
+  struct {
+    bool wanted = true;       // a poll of all queues
+    bool under_way = false;   // some slices are done
+    bool suspects = false;    // are looked for
+    QueueId after = 0;        // of the last slice
+    std::set<QueueId> seen = {};
+    SteadyTime next = {};     // at the latest
+  } all_;
+  struct {
+    bool wanted = false;      // the last look was at the ends of long queues only
+    SteadyTime next = {};
+  } whole_;
+  struct {
+    std::uint32_t deaths_seen = 0;
+    SteadyTime next = {};
+  } suspects_;
+  SteadyTime not_before_ = {};  // somebody has locked what is read
+};
+
+}  // namespace ai::pipeline

@@ -1,0 +1,203 @@
+#include "core/pipeline/receiver.hpp"
+
+#include <algorithm>
+
+namespace ai::pipeline {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// INVARIANT: never shorter than what makes failures two for the breaker, or a row that is tried
+/// again and again would be charged before it opens.
+constexpr policy::Backoff kBetweenTries{milliseconds(1400), std::chrono::seconds(10)};
+
+policy::Micros Micros(SteadyTime time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Receiver::Run() {
+  RunModel();
+  for (InFlight::Ended& ended : in_flight_.Collect()) {
+    Queue& queue = *ended.queue;
+    if (queue.source == nullptr) {
+      continue;  // all of its rows were let go of since
+    }
+    if (ended.result) {
+      OnReply(queue, std::move(ended.request), ended.result.value());
+      in_flight_.Recycle(ended.result.value());
+    } else {
+      const Failure failure = queue.source->traits().provider->Explain(ended.result.failure());
+      OnFailure(queue, std::move(ended.request), {}, failure);
+    }
+  }
+}
+
+void Receiver::RunModel() {
+  if (!model_.busy()) {
+    return;
+  }
+  Queue& queue = *model_.queue();
+  auto done = model_.Advance();
+  if (!done) {
+    leases_.LetGo(queue, "embedding", done.failure());
+  } else if (const auto& batch = done.value()) {
+    queue.meter.usage.truncated_chunks += batch->truncated;
+    OnVectors(queue, batch->items, batch->embeddings);
+  }
+}
+
+void Receiver::OnReply(Queue& queue, Request request, const http::Response& response) {
+  auto embeddings = std::make_shared<provider::Embeddings>();
+  const auto parsed = queue.source->traits().provider->Parse(
+      response, request.route.endpoint, request.items.size(), clock_.WallNow(), *embeddings);
+  const auto limits = provider::ReadRateLimits(response.headers);
+  if (!parsed) {
+    OnFailure(queue, std::move(request), limits, parsed.failure());
+    return;
+  }
+  queue.outbox.failing.Succeeded(request.permit->is_probe());
+  request.permit->Succeeded(limits, embeddings->input_tokens);
+  OnVectors(queue, request.items, embeddings);
+}
+
+void Receiver::OnVectors(Queue& queue, std::span<const Item> items,
+                         const std::shared_ptr<provider::Embeddings>& embeddings) {
+  queue.meter.usage.input_tokens += embeddings->input_tokens.value_or(0);
+  queue.meter.usage.sent_chunks += static_cast<std::int64_t>(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Row& row = *items[i].row;
+    if (row.over) {
+      continue;
+    }
+    VectorOf vector{embeddings, i};
+    if (row.file != nullptr) {
+      const auto number = row.file->Append((*embeddings)[i]);
+      if (!number) {
+        leases_.LetGo(queue, "embedding", number.failure());
+        return;
+      }
+      vector = {nullptr, number.value(), row.file};
+    }
+    items[i].get().vector = std::move(vector);
+    if (--row.waiting == 0) {
+      queue.hand.Ready(items[i].row);
+    }
+  }
+}
+
+void Receiver::OnFailure(Queue& queue, Request request, const provider::RateLimits& limits,
+                         const Failure& failure) {
+  if (failure.failure_class == FailureClass::kInvalidReply && request.may_shrink &&
+      request.items.size() > 1) {
+    AskForLess(queue, std::move(request), limits, failure);
+    return;
+  }
+  // Until it has failed itself, a request is judged by its queue. What is charged to its rows is
+  // what they were seen to fail by: the provider may be down since.
+  const policy::FailingSince& failing =
+      request.failures == 0 ? queue.outbox.failing : request.failing;
+  const policy::Verdict verdict = request.permit->Failed(limits, failure, failing.time);
+  request.permit.reset();
+  // Of rows that are over by now, any may be to blame: the others are asked for again.
+  const bool is_unclear = request.RemoveOver();
+  if (request.items.empty()) {
+    return;
+  }
+  if (failure.failure_class == FailureClass::kConfiguration) {
+    OnUnusable(queue, failure);
+  } else if (failure.failure_class == FailureClass::kDeferred || is_unclear) {
+    queue.outbox.Delay(std::move(request), clock_.Now());
+  } else if (failure.failure_class == FailureClass::kSuspect) {
+    OnRefused(queue, std::move(request), failure);
+  } else {
+    OnTransient(queue, std::move(request), failure, verdict);
+  }
+}
+
+/// The key, the model or a contract.
+void Receiver::OnUnusable(Queue& queue, const Failure& failure) {
+  leases_.ReleaseAll(queue);
+  leases_.BackOffFor(queue, "embedding", failure);
+  if (!policy::IsOfEndpoint(failure)) {
+    queue.back_off.until = clock_.Now() + settings_.breaker_pause;
+  }
+}
+
+/// One of the texts.
+void Receiver::OnRefused(Queue& queue, Request request, const Failure& failure) {
+  const std::vector<RowPtr> rows = request.Rows();
+  if (rows.size() > 1) {
+    tally_.Count(failure.message);
+    Bisect(queue, std::move(request), milliseconds(0));
+  } else {
+    leases_.DeadLetter(queue, rows, "embedding", failure);
+  }
+}
+
+/// The network, the provider or one of the rows: see core/policy/blame.hpp.
+void Receiver::OnTransient(Queue& queue, Request request, const Failure& failure,
+                           const policy::Verdict& verdict) {
+  const SteadyTime now = clock_.Now();
+  const std::vector<RowPtr> rows = request.Rows();
+  policy::FailingSince& failing = queue.outbox.failing;
+  ++request.failures;
+  request.failing.Failed(Micros(now));
+  failing.Failed(Micros(now));
+  if (verdict.follows_rows) {
+    failing.Blamed(Micros(now));
+  }
+  const policy::FailedRequest failed{failure.failure_class, rows.size(), request.failures, verdict};
+  const policy::Sequel sequel = policy::WhatFollows(failed);
+  if (sequel != policy::Sequel::kCharge) {
+    tally_.Count(failure.message);
+  }
+  switch (sequel) {
+    case policy::Sequel::kRetry:
+      queue.outbox.Delay(std::move(request), now + kBetweenTries.After(failed.failures, random_));
+      return;
+    case policy::Sequel::kSplit:
+      Bisect(queue, std::move(request),
+             SplitsAtOnce(failed) ? milliseconds(0) : kBetweenTries.After(1, random_));
+      return;
+    case policy::Sequel::kCharge:
+      leases_.Charge(queue, rows, "embedding", failure);
+      return;
+    case policy::Sequel::kGiveBack:
+      // Others come first the next time.
+      leases_.Release(queue, rows, kBehindOthers);
+  }
+}
+
+/// The limit is our own, and a reply to fewer texts would keep it: neither a row nor the provider
+/// is to blame. Further requests of the queue have no more texts than that.
+void Receiver::AskForLess(Queue& queue, Request request, const provider::RateLimits& limits,
+                          Failure failure) {
+  failure.failure_class = FailureClass::kSuspect;
+  request.permit->Failed(limits, failure, 0);
+  request.permit.reset();
+  tally_.Count(failure.message);
+  const std::size_t half = request.items.size() / 2;
+  queue.outbox.LimitBatch(half);
+  Split(queue, std::move(request), half, milliseconds(0));
+}
+
+/// One of the rows is to blame: each half is asked for itself, so that the others get through.
+void Receiver::Bisect(Queue& queue, Request request, milliseconds delay) {
+  const std::vector<RowPtr> rows = request.Rows();
+  const RowPtr& middle = rows[rows.size() / 2];
+  const auto cut = std::find_if(request.items.begin(), request.items.end(),
+                                [&](const Item& item) { return item.row == middle; });
+  const auto items = static_cast<std::size_t>(cut - request.items.begin());
+  Split(queue, std::move(request), items, delay);
+}
+
+void Receiver::Split(Queue& queue, Request request, std::size_t items, milliseconds delay) {
+  Request rest = request.CutOff(request.items.begin() + static_cast<std::ptrdiff_t>(items));
+  const SteadyTime not_before = clock_.Now() + delay;
+  queue.outbox.Delay(std::move(request), not_before);
+  queue.outbox.Delay(std::move(rest), not_before);
+}
+
+}  // namespace ai::pipeline

@@ -1,0 +1,122 @@
+#include "core/pipeline/sender.hpp"
+
+#include "core/pipeline/claimer.hpp"
+
+namespace ai::pipeline {
+
+void Sender::Run() {
+  std::vector<Queue*> queues;
+  for (auto& [id, queue] : queues_) {
+    SendDelayed(queue);
+    if (queue.outbox.unsent() > 0) {
+      queues.push_back(&queue);
+    }
+  }
+  while (!queues.empty()) {
+    Queue* next = NextOf(share_, queues);
+    if (!SendOne(*next)) {
+      std::erase(queues, next);
+    }
+  }
+  in_flight_.Drive();
+}
+
+void Sender::SendDelayed(Queue& queue) {
+  const SteadyTime now = clock_.Now();
+  for (Request& request : queue.outbox.TakeDelayed(now)) {
+    request.RemoveOver();
+    if (request.items.empty()) {
+      continue;
+    }
+    if (capacity_.HasRoom(queue, request)) {
+      request.permit = request.route.limiter->Acquire(request.route.role);
+    }
+    if (!request.permit) {
+      queue.outbox.Delay(std::move(request), now);
+      continue;
+    }
+    // A provider that answers nobody is asked for one text: it is not the row's fault.
+    if (request.permit->is_probe() && request.items.size() > 1) {
+      queue.outbox.Delay(request.CutOff(request.items.begin() + 1), now);
+    }
+    Submit(queue, std::move(request));
+  }
+}
+
+bool Sender::FindRoute(Queue& queue) {
+  if (queue.outbox.route()) {
+    return true;
+  }
+  auto route = queue.source->FindRoute();
+  if (!route) {
+    leases_.LetGo(queue, "embedding", route.failure());
+    return false;
+  }
+  queue.outbox.SetRoute(std::move(route).value(), clock_.Now());
+  return true;
+}
+
+bool Sender::SendOne(Queue& queue) {
+  const SteadyTime now = clock_.Now();
+  if (queue.outbox.unsent() == 0 || planner_.Send(queue, now) > now) {
+    return false;
+  }
+  const SourceTraits& source = queue.source->traits();
+  if (source.provider == nullptr) {
+    SendToModel(queue);
+    return false;
+  }
+  if (capacity_.FreeFor(queue) == 0 || queue.outbox.used() >= queue.outbox.kept_requests ||
+      !FindRoute(queue)) {
+    return false;
+  }
+  const Route& route = *queue.outbox.route();
+  auto permit = route.limiter->Acquire(route.role);
+  if (!permit) {
+    return false;
+  }
+  Request request{.items = queue.outbox.NextBatch(
+                      source, permit->is_probe() ? 1 : queue.outbox.BatchSize(source), interrupt_,
+                      queue.meter.usage.truncated_chunks),
+                  .route = route,
+                  .permit = std::move(permit)};
+  share_.Charge(queue.share, static_cast<double>(request.items.size()));
+  if (!request.items.empty()) {
+    Submit(queue, std::move(request));
+  }
+  return queue.source != nullptr;
+}
+
+void Sender::Submit(Queue& queue, Request request) {
+  std::vector<std::string_view> texts;
+  texts.reserve(request.items.size());
+  std::size_t tokens = 0;
+  for (const Item& item : request.items) {
+    const Chunk& chunk = item.get();
+    tokens += chunk.tokens;
+    texts.push_back(std::string_view(chunk.text).substr(0, chunk.sent_bytes));
+  }
+  auto message = queue.source->Build(texts, request.route.endpoint);
+  if (!message) {
+    leases_.LetGo(queue, "embedding", message.failure());
+    return;
+  }
+  request.may_shrink = message->may_shrink;
+  request.permit->Charge(tokens);
+  ++queue.meter.usage.requests;
+  in_flight_.Submit(queue, std::move(request), std::move(message->request));
+}
+
+void Sender::SendToModel(Queue& queue) {
+  const SourceTraits& source = queue.source->traits();
+  std::int64_t truncated = 0;
+  std::vector<Item> items =
+      queue.outbox.NextBatch(source, source.batch_size, interrupt_, truncated);
+  if (!items.empty()) {
+    ++queue.meter.usage.requests;
+    share_.Charge(queue.share, static_cast<double>(items.size()));
+    model_.Start(queue, std::move(items));
+  }
+}
+
+}  // namespace ai::pipeline

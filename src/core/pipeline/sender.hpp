@@ -1,0 +1,45 @@
+// Sends what is to be sent: requests that are tried again, then what never was, in the order of
+// shares.
+#pragma once
+
+#include "core/pipeline/leases.hpp"
+#include "core/pipeline/plan.hpp"
+
+namespace ai::pipeline {
+
+class Sender final {
+ public:
+  Sender(const Clock& clock, Queues& queues, InFlight& in_flight, ModelRunner& model,
+         Capacity& capacity, Leases& leases, const Planner& planner, InterruptCheck interrupt)
+      : clock_(clock),
+        queues_(queues),
+        in_flight_(in_flight),
+        model_(model),
+        capacity_(capacity),
+        leases_(leases),
+        planner_(planner),
+        interrupt_(interrupt) {}
+
+  void Run();
+
+  /// Sends a request of the queue, if one is due. False if not.
+  bool SendOne(Queue& queue);
+
+ private:
+  void SendDelayed(Queue& queue);
+  bool FindRoute(Queue& queue);
+  void SendToModel(Queue& queue);
+  void Submit(Queue& queue, Request request);
+
+  const Clock& clock_;
+  Queues& queues_;
+  InFlight& in_flight_;
+  ModelRunner& model_;
+  Capacity& capacity_;
+  Leases& leases_;
+  const Planner& planner_;
+  InterruptCheck interrupt_;
+  policy::FairShare share_;  // by texts
+};
+
+}  // namespace ai::pipeline

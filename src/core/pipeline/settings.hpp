@@ -1,0 +1,33 @@
+// What an administrator may change while a pipeline runs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace ai::pipeline {
+
+struct Settings {
+  std::size_t max_in_flight = 16;  // requests of a worker
+  int workers = 1;                 // of the database
+  int number = 0;                  // which of them this is
+  std::chrono::milliseconds poll_interval = std::chrono::seconds(5);
+  std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(5);
+  std::chrono::milliseconds breaker_pause = std::chrono::minutes(5);
+};
+
+/// Texts and vectors in hand; above it no more rows are claimed.
+inline constexpr std::size_t kMaxHeldBytes = std::size_t{48} << 20;
+/// Texts that are loaded at once.
+inline constexpr std::size_t kMaxLoadBytes = std::size_t{8} << 20;
+/// Rows in one claim.
+inline constexpr std::size_t kMaxClaim = 4000;
+/// How long to leave alone a row or a table that somebody else has locked.
+inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
+/// While an owner has to wait for others.
+inline constexpr std::chrono::milliseconds kForOthers{50};
+/// How long before they can be sent rows may be claimed.
+inline constexpr std::chrono::milliseconds kAhead = std::chrono::seconds(1);
+/// After those that are released in the same turn.
+inline constexpr std::chrono::milliseconds kBehindOthers = std::chrono::seconds(1);
+
+}  // namespace ai::pipeline

@@ -1,0 +1,42 @@
+// What is counted for a queue, and will be added to the counters of the database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ai::pipeline {
+
+struct Usage {
+  std::int64_t rows = 0;  // stored, or jobs
+  std::int64_t requests = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t sent_chunks = 0;
+  std::int64_t reused_chunks = 0;
+  std::int64_t truncated_chunks = 0;
+
+  bool operator==(const Usage&) const = default;
+
+  Usage& operator+=(const Usage& more) {
+    rows += more.rows;
+    requests += more.requests;
+    input_tokens += more.input_tokens;
+    sent_chunks += more.sent_chunks;
+    reused_chunks += more.reused_chunks;
+    truncated_chunks += more.truncated_chunks;
+    return *this;
+  }
+};
+
+/// What happened since the last heartbeat of a worker.
+struct Tally {
+  std::int64_t rows_done = 0;
+  std::int64_t errors = 0;
+  std::string last_error = {};
+
+  void Count(const std::string& error) {
+    ++errors;
+    last_error = error;
+  }
+};
+
+}  // namespace ai::pipeline

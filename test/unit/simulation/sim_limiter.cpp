@@ -1,0 +1,69 @@
+#include "unit/simulation/sim_limiter.hpp"
+
+#include <cmath>
+
+namespace ai::simulation {
+namespace {
+
+constexpr policy::BreakerRules kRules{.failures = 5,
+                                      .pause = 60 * policy::kSecond,
+                                      .apart = policy::kSecond};
+
+}  // namespace
+
+policy::Micros SimLimiter::now() const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(world_.now().time_since_epoch())
+      .count();
+}
+
+std::optional<milliseconds> SimLimiter::Closed(policy::RoleId role) const {
+  const policy::Standing standing = state().Look(kRules, now(), role);
+  if (standing.obstacle == policy::Obstacle::kNone) {
+    return std::nullopt;
+  }
+  constexpr milliseconds kNoEnd = std::chrono::hours(24);
+  return std::min(kNoEnd, milliseconds(standing.wait / 1000) + milliseconds(1));
+}
+
+bool SimLimiter::IsBroken() const {
+  return state().breaker.broken;
+}
+
+bool SimLimiter::IsLimited() const {
+  return state().pace.PerSecond(now()) > 0;
+}
+
+std::size_t SimLimiter::RequestsWithin(milliseconds time) const {
+  return static_cast<std::size_t>(
+      std::ceil(state().RequestsWithin(time.count() * 1000, kRules, now())));
+}
+
+std::optional<policy::Passage> SimLimiter::Admit(policy::RoleId role) {
+  return state().Admit(static_cast<std::int32_t>(worker_.lease), kRules, now(), role);
+}
+
+void SimLimiter::Charge(policy::Passage& passage, double tokens) {
+  state().Charge(passage, tokens, now());
+}
+
+void SimLimiter::Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+                           std::optional<std::int64_t> tokens) {
+  state().pace.Listen(limits);
+  if (tokens) {
+    state().Charge(passage, static_cast<double>(*tokens), now());
+  }
+  state().Succeeded(passage);
+}
+
+policy::Verdict SimLimiter::Failed(const policy::Passage& passage,
+                                   const provider::RateLimits& limits, const Failure& failure,
+                                   policy::Micros failing_since) {
+  state().pace.Listen(limits);
+  return state().Failed(passage, failure, failing_since, kRules, now());
+}
+
+void SimLimiter::Cancelled(const policy::Passage& passage) {
+  state().Cancelled(passage, now());
+}
+
+}  // namespace ai::simulation

@@ -1,0 +1,36 @@
+// The limiter of a simulated provider: the real rules, in memory that all workers share.
+#pragma once
+
+#include "unit/simulation/worker_state.hpp"
+
+namespace ai::simulation {
+
+class SimLimiter final : public pipeline::Limiter {
+ public:
+  SimLimiter(World& world, std::size_t provider, WorkerState& worker)
+      : world_(world), provider_(provider), worker_(worker) {}
+
+  std::optional<milliseconds> Closed(policy::RoleId role) const override;
+  bool IsBroken() const override;
+  bool IsLimited() const override;
+  std::size_t RequestsWithin(milliseconds time) const override;
+
+ protected:
+  std::optional<policy::Passage> Admit(policy::RoleId role) override;
+  void Charge(policy::Passage& passage, double tokens) override;
+  void Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+                 std::optional<std::int64_t> tokens) override;
+  policy::Verdict Failed(const policy::Passage& passage, const provider::RateLimits& limits,
+                         const Failure& failure, policy::Micros failing_since) override;
+  void Cancelled(const policy::Passage& passage) override;
+
+ private:
+  policy::EndpointState& state() const { return world_.providers[provider_].endpoint; }
+  policy::Micros now() const;
+
+  World& world_;
+  std::size_t provider_;
+  WorkerState& worker_;
+};
+
+}  // namespace ai::simulation
