@@ -220,18 +220,21 @@ COMMENT ON FUNCTION ai._key_as_jsonb(ai.vectorizer, text) IS
     'expression for the key of a row of the queue, or of the tables of work and of failed rows';
 
 -- On the table of work alone; $1 places, $2 the lease. Nothing happens to a row whose lease another
--- process has by now. As long as none has failed, none is looked for there.
+-- process has by now. As long as none has failed, none is looked for there. Who is released without
+-- having been tried keeps its place in the line, which is retry_at: others that were tried, and failed,
+-- come after it.
 CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT jsonb_build_object(
         'retry_due', format(
-            'UPDATE %1$s SET lease = $2, taken_at = pg_catalog.now() '
+            'WITH claimed AS (UPDATE %1$s SET lease = $2, taken_at = pg_catalog.now() '
             'WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT w.ctid FROM %1$s w '
             'WHERE w.lease IS NULL AND w.retry_at OPERATOR(pg_catalog.<=) pg_catalog.now() '
             'AND w.crashes OPERATOR(pg_catalog.=) 0 '
-            'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid', work),
+            'ORDER BY w.retry_at LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING ctid, retry_at) '
+            'SELECT c.ctid FROM claimed c ORDER BY c.retry_at', work),
         'suspects', format(
             'UPDATE %1$s SET lease = $3, taken_at = pg_catalog.now() '
             'WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT w.ctid FROM %1$s w '
@@ -254,7 +257,12 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
                             'retry_at = pg_catalog.now() OPERATOR(pg_catalog.+) $3 '
                             'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
                             'AND lease OPERATOR(pg_catalog.=) $2', work),
-        'give_back_all', format('UPDATE %s SET lease = NULL, retry_at = pg_catalog.now() '
+        'release_unread', format('UPDATE %s SET lease = NULL, '
+                                 'retry_at = coalesce(retry_at, pg_catalog.now()) '
+                                 'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
+                                 'AND lease OPERATOR(pg_catalog.=) $2', work),
+        'give_back_all', format('UPDATE %s SET lease = NULL, '
+                                'retry_at = coalesce(retry_at, pg_catalog.now()) '
                                 'WHERE lease OPERATOR(pg_catalog.=) $1', work),
         'try_again', format(
             'UPDATE %s SET lease = NULL, attempts = attempts OPERATOR(pg_catalog.+) 1, '
@@ -359,7 +367,8 @@ COMMENT ON FUNCTION ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) IS
 
 -- One query for a worker that looks around. The version changes with every change of the row.
 CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, component text,
-        OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
+        only_ids int4[] DEFAULT NULL, only_queues oid[] DEFAULT NULL, after int4 DEFAULT 0,
+        most int4 DEFAULT NULL, OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
         OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid,
         OUT granted int4)
     RETURNS SETOF record
@@ -374,12 +383,20 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w
-    WHERE NOT v.disabled AND NOT v.restoring
+    WHERE v.id IN (
+        SELECT p.id FROM ai.vectorizer p
+        WHERE NOT p.disabled AND NOT p.restoring
+          AND (p.id = ANY (only_ids) OR p.queue::oid = ANY (only_queues)
+               OR only_ids IS NULL AND p.id > after)
+        ORDER BY p.id LIMIT most)
+    ORDER BY v.id
     $$;
-COMMENT ON FUNCTION ai._look_for_work(boolean, boolean, text) IS
-    'vectorizers that are neither disabled nor being restored, with what there is to do for each, how '
-    'long a worker has to leave it alone, and in whose share of the work it is';
+COMMENT ON FUNCTION
+    ai._look_for_work(boolean, boolean, text, int4[], oid[], int4, int4) IS
+    'vectorizers that are neither disabled nor being restored, some of them, or all in slices, with '
+    'what there is to do for each, how long a worker has to leave it alone, and in whose share of the '
+    'work it is';
 
 REVOKE ALL ON FUNCTION ai._worker_usage(int4, text, bigint, bigint, bigint, bigint, bigint, bigint),
-    ai._look_for_work(boolean, boolean, text),
+    ai._look_for_work(boolean, boolean, text, int4[], oid[], int4, int4),
     ai._vectorizer_has_work(ai.vectorizer, boolean, boolean) FROM PUBLIC;

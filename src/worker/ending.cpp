@@ -6,11 +6,13 @@
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
-#include "worker/lane.hpp"
-#include "worker/places.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
+
+using pipeline::RowPtr;
+using pipeline::Step;
+
 namespace {
 
 Datum MessageDatum(const Failure& failure) {
@@ -27,64 +29,98 @@ void LogRest(const std::string& vectorizer, std::string_view step, const std::st
   });
 }
 
-/// Runs body with a Spi in a transaction, unless there is nothing to do it for.
-template <typename Body>
-void InTransaction(Lane& lane, std::size_t rows, const Body& body) {
-  if (rows == 0) {
-    return;
-  }
-  WorkTransaction transaction;
-  {
-    CheckPlaces(lane);
-    pg::Spi spi;
-    body(spi);
-  }
-  transaction.Commit();
-}
-
 }  // namespace
 
-void Vectorizer::GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
-                          std::chrono::milliseconds delay) {
-  InTransaction(lane, rows.size(), [&](pg::Spi& spi) {
-    const std::vector<Place> places = PlacesOf(rows);
-    statements().give_back.Execute(spi, {PlacesDatum(places), lease, pg::IntervalDatum(delay)});
+Step<> Vectorizer::Release(std::span<const RowPtr> rows, std::chrono::milliseconds delay) {
+  return Attempt([&] {
+    EndLeases(rows, [&](pg::Spi& spi, Datum tids) {
+      statements().give_back.Execute(spi, {tids, lease(), pg::IntervalDatum(delay)});
+    });
   });
 }
 
-void Vectorizer::GiveBackAll(Datum lease) {
-  WorkTransaction transaction;
-  {
-    pg::Spi spi;
-    statements().give_back_all.Execute(spi, {lease});
-  }
-  transaction.Commit();
+Step<> Vectorizer::ReleaseUnread(std::size_t keep) {
+  return Attempt([&] {
+    const std::span<const Tid> unread(unread_);
+    const TidDatums rest(unread.subspan(std::min(keep, unread.size())));
+    WorkTransaction transaction;
+    {
+      CheckWorkTable();
+      pg::Spi spi;
+      statements().release_unread.Execute(spi, {rest.Array(), lease()});
+    }
+    transaction.Commit();
+    unread_.resize(std::min(keep, unread_.size()));
+  });
 }
 
-void Vectorizer::TryAgain(Lane& lane, Datum lease, std::span<const RowPtr> rows,
-                          std::string_view step, const Failure& failure) {
+/// A work table that has no other name is gone, with the rows in it.
+Step<> Vectorizer::ReleaseAll() {
+  unread_.clear();
+  scan_ = {};
+  auto released = Attempt([&] {
+    WorkTransaction transaction;
+    {
+      pg::Spi spi;
+      statements().give_back_all.Execute(spi, {lease()});
+    }
+    transaction.Commit();
+  });
+  if (!released && released.failure().trouble == pipeline::StepTrouble::kOther && !HasWorkTable()) {
+    return pipeline::StepFailure(pipeline::StepTrouble::kDropped, released.failure().message);
+  }
+  return released;
+}
+
+Step<> Vectorizer::Retry(std::span<const RowPtr> rows, std::string_view step,
+                         const Failure& failure) {
   std::vector<RowPtr> again;
   std::vector<RowPtr> over;
   for (const RowPtr& row : rows) {
     (row->attempts + 1 < max_attempts() ? again : over).push_back(row);
   }
-  InTransaction(lane, again.size(), [&](pg::Spi& spi) {
-    const std::vector<Place> places = PlacesOf(again);
+  const auto retried = Attempt([&] {
     const std::chrono::milliseconds delay(pg::settings.retry_delay);
-    statements().try_again.Execute(
-        spi, {PlacesDatum(places), lease, pg::IntervalDatum(delay), MessageDatum(failure)});
+    EndLeases(again, [&](pg::Spi& spi, Datum tids) {
+      statements().try_again.Execute(
+          spi, {tids, lease(), pg::IntervalDatum(delay), MessageDatum(failure)});
+    });
   });
-  GiveUp(lane, lease, over, step, failure);
+  return retried ? DeadLetter(over, step, failure) : retried;
 }
 
-void Vectorizer::GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows,
-                        std::string_view step, const Failure& failure) {
-  InTransaction(lane, rows.size(), [&](pg::Spi& spi) {
-    const std::vector<Place> places = PlacesOf(rows);
-    statements().fail.Execute(
-        spi, {PlacesDatum(places), lease, pg::TextDatum(step), MessageDatum(failure),
-              pg::TextDatum(Name(failure.failure_class))});
+Step<> Vectorizer::DeadLetter(std::span<const RowPtr> rows, std::string_view step,
+                              const Failure& failure) {
+  return Attempt([&] {
+    EndLeases(rows, [&](pg::Spi& spi, Datum tids) {
+      statements().fail.Execute(spi, {tids, lease(), pg::TextDatum(step), MessageDatum(failure),
+                                      pg::TextDatum(Name(failure.failure_class))});
+    });
   });
+}
+
+/// Runs body with the tids of rows in a transaction, unless there are none.
+void Vectorizer::EndLeases(std::span<const RowPtr> rows,
+                           const std::function<void(pg::Spi&, Datum)>& body) {
+  if (rows.empty()) {
+    return;
+  }
+  const TidDatums tids(rows);
+  WorkTransaction transaction;
+  {
+    CheckWorkTable();
+    pg::Spi spi;
+    body(spi, tids.Array());
+  }
+  transaction.Commit();
+}
+
+bool Vectorizer::HasWorkTable() const {
+  WorkTransaction transaction;
+  const bool exists =
+      pg::Call([this] { return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(work)); });
+  transaction.Commit();
+  return exists;
 }
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,

@@ -94,55 +94,41 @@ policy::BreakerRules BreakerSettings() {
           kApart};
 }
 
-Ticket::Ticket(Gate& gate, const policy::Passage& passage) : gate_(&gate), passage_(passage) {
-  ++gate.under_way;
+/// No breaker turns by that.
+void Gate::Cancelled(const policy::Passage& passage) {
+  ChangeState(*this,
+              [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage, now); });
 }
 
-Ticket::~Ticket() {
-  if (gate_ != nullptr) {
-    // No breaker turns by that.
-    ChangeState(End(),
-                [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(passage_, now); });
-  }
+void Gate::Charge(policy::Passage& passage, double tokens) {
+  WithEntry(
+      [&](SharedEndpoint& entry, Micros now) { entry.state.Charge(passage, tokens, now); });
 }
 
-Gate& Ticket::End() {
-  Gate& gate = *std::exchange(gate_, nullptr);
-  --gate.under_way;
-  return gate;
-}
-
-void Ticket::Charge(std::size_t tokens) {
-  gate_->WithEntry([&](SharedEndpoint& entry, Micros now) {
-    entry.state.Charge(passage_, static_cast<double>(tokens), now);
-  });
-}
-
-void Ticket::Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens) {
-  const Gate& gate = End();
+void Gate::Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+                     std::optional<std::int64_t> tokens) {
   const TimestampTz wall_now = GetCurrentTimestamp();
-  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  Change(*this, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
     if (tokens) {
-      entry.state.Charge(passage_, static_cast<double>(*tokens), now);
+      entry.state.Charge(passage, static_cast<double>(*tokens), now);
     }
-    entry.state.Succeeded(passage_);
-    entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
-    entry.tokens += static_cast<std::uint64_t>(passage_.tokens);
+    entry.state.Succeeded(passage);
+    entry.latency.Add(static_cast<double>(now - passage.sent_at) / policy::kSecond);
+    entry.tokens += static_cast<std::uint64_t>(passage.tokens);
     entry.last_success = wall_now;
     ++entry.outcomes[static_cast<int>(Outcome::kSucceeded)];
   });
 }
 
-policy::Verdict Ticket::Failed(const provider::RateLimits& limits, const Failure& failure,
-                               Micros failing_since) {
-  const Gate& gate = End();
+policy::Verdict Gate::Failed(const policy::Passage& passage, const provider::RateLimits& limits,
+                             const Failure& failure, Micros failing_since) {
   policy::Verdict verdict;
   const TimestampTz wall_now = GetCurrentTimestamp();
-  Change(gate, [&](SharedEndpoint& entry, Micros now) {
+  Change(*this, [&](SharedEndpoint& entry, Micros now) {
     entry.state.pace.Listen(limits);
-    verdict = entry.state.Failed(passage_, failure, failing_since, BreakerSettings(), now);
-    entry.latency.Add(static_cast<double>(now - passage_.sent_at) / policy::kSecond);
+    verdict = entry.state.Failed(passage, failure, failing_since, BreakerSettings(), now);
+    entry.latency.Add(static_cast<double>(now - passage.sent_at) / policy::kSecond);
     entry.last_failure = wall_now;
     NoteError(entry, failure);
     ++entry.outcomes[static_cast<int>(OutcomeOf(failure.failure_class))];
@@ -180,11 +166,11 @@ std::optional<milliseconds> Gate::Closed(policy::RoleId role) const {
   return std::min(kNoEnd, milliseconds(standing.wait / 1000) + milliseconds(1));
 }
 
-bool Gate::Broken() const {
+bool Gate::IsBroken() const {
   return WithEntry([](const SharedEndpoint& entry, Micros) { return entry.state.breaker.broken; });
 }
 
-bool Gate::Limited() const {
+bool Gate::IsLimited() const {
   return WithEntry([](const SharedEndpoint& entry, Micros now) {
     return entry.state.limits != policy::EndpointLimits{} || entry.state.pace.PerSecond(now) > 0;
   });
@@ -197,16 +183,15 @@ std::size_t Gate::RequestsWithin(milliseconds time) const {
   });
 }
 
-std::optional<Ticket> Gate::Admit(policy::RoleId role) {
+std::optional<policy::Passage> Gate::Admit(policy::RoleId role) {
   if (!control.enabled || control.paused_until > GetCurrentTimestamp()) {
     return std::nullopt;
   }
-  const auto passage = WithEntry([role](SharedEndpoint& entry, Micros now) {
+  return WithEntry([role](SharedEndpoint& entry, Micros now) {
     const auto admitted = entry.state.Admit(MyProcPid, BreakerSettings(), now, role);
     entry.state_changes += admitted && admitted->probe ? 1 : 0;
     return admitted;
   });
-  return passage ? std::optional<Ticket>(std::in_place, *this, *passage) : std::nullopt;
 }
 
 }  // namespace ai::worker

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/clock.hpp"
+#include "core/pipeline/limiter.hpp"
 #include "worker/shared_providers.hpp"
-#include "worker/ticket.hpp"
 
 namespace ai::worker {
 
@@ -31,7 +31,7 @@ struct Control {
   policy::EndpointLimits limits = {};
 };
 
-class Gate final {
+class Gate final : public pipeline::Limiter {
  public:
   Gate(const Clock& clock, std::uint64_t id_of_endpoint, std::string its_address,
        std::string its_key_name)
@@ -39,31 +39,16 @@ class Gate final {
         address(std::move(its_address)),
         key_name(std::move(its_key_name)),
         clock_(clock) {}
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-
   const std::uint64_t id;
   const std::string address;
   const std::string key_name;
   Control control = {};
-  bool written = false;       // this process has written to its row of ai.provider
-  std::size_t under_way = 0;  // requests of this process
+  bool written = false;  // this process has written to its row of ai.provider
 
-  /// How long a role may not ask; nothing if its request may go now. What has no end, as far as is
-  /// known, takes a day.
-  std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const;
-
-  /// The breaker is not closed: the endpoint answers nobody.
-  bool Broken() const;
-
-  /// Whether requests have to be few: then they should be full.
-  bool Limited() const;
-
-  /// About how many requests may go within a time, at least one.
-  std::size_t RequestsWithin(std::chrono::milliseconds time) const;
-
-  /// Lets a request of a role through unless the gate is closed for it.
-  std::optional<Ticket> Admit(policy::RoleId role);
+  std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const override;
+  bool IsBroken() const override;
+  bool IsLimited() const override;
+  std::size_t RequestsWithin(std::chrono::milliseconds time) const override;
 
   /// Runs body on the shared entry, with the lock.
   template <typename Body>
@@ -72,6 +57,15 @@ class Gate final {
     const ProvidersLock lock;
     return body(Entry(now), now);
   }
+
+ protected:
+  std::optional<policy::Passage> Admit(policy::RoleId role) override;
+  void Charge(policy::Passage& passage, double tokens) override;
+  void Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+                 std::optional<std::int64_t> tokens) override;
+  policy::Verdict Failed(const policy::Passage& passage, const provider::RateLimits& limits,
+                         const Failure& failure, policy::Micros failing_since) override;
+  void Cancelled(const policy::Passage& passage) override;
 
  private:
   SharedEndpoint& Entry(policy::Micros now) const;

@@ -98,8 +98,8 @@ bool Register(pg::Spi& spi, const std::string& process) {
 
 BeatResult Beat(const Heartbeat& beat) {
   BeatResult result;
-  const Tally& tally = beat.tally;
-  const auto job = beat.in_hand.vectorizer;
+  const pipeline::Tally& tally = beat.tally;
+  const auto job = beat.in_hand.queue;
   result.extension =
       WithExtension([&](pg::Spi& spi) {
         const std::string job_text =

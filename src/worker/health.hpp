@@ -25,8 +25,8 @@ bool Register(pg::Spi& spi, const std::string& process);
 /// What a worker says of itself with each heartbeat.
 struct Heartbeat {
   std::string process;  // its id
-  Tally tally;
-  InHand in_hand;
+  pipeline::Tally tally;
+  pipeline::InHand in_hand;
 };
 
 struct BeatResult {

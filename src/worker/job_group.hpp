@@ -6,12 +6,13 @@
 #include <tuple>
 #include <vector>
 
+#include "core/pipeline/row.hpp"
 #include "pg/postgres.hpp"
 
 namespace ai::worker {
 
-/// The id of a job, or the key of a configuration.
-using Uuid = std::array<std::uint8_t, UUID_LEN>;
+using pipeline::Uuid;
+static_assert(sizeof(Uuid) == UUID_LEN);
 
 struct JobGroup {
   Oid role = InvalidOid;

@@ -1,4 +1,4 @@
-// Taking jobs and reading their texts.
+// Claiming jobs and loading their texts.
 #include "worker/job_source.hpp"
 
 #include <algorithm>
@@ -10,9 +10,14 @@
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
-#include "worker/places.hpp"
 
 namespace ai::worker {
+
+using pipeline::Chunk;
+using pipeline::LoadedRow;
+using pipeline::Row;
+using pipeline::RowPtr;
+
 namespace {
 
 /// Jobs that are read at once: how long a text is, is only known when it is there.
@@ -38,9 +43,9 @@ Datum OldestReused() {
                                             : now - seconds * USECS_PER_SEC);
 }
 
-Read ReadJob(const pg::Rows& rows, std::uint64_t row) {
-  Read read{};
-  read.place = pg::TidAt(*rows.At(row, 0));
+LoadedRow LoadJob(const pg::Rows& rows, std::uint64_t row) {
+  LoadedRow read{};
+  read.tid = TidOf(pg::TidAt(*rows.At(row, 0)));
   read.job = UuidAt(*rows.At(row, 1));
   read.hash = HashOf(rows.At(row, 2));
   read.size = static_cast<std::size_t>(DatumGetInt32(*rows.At(row, 3)));
@@ -70,172 +75,170 @@ std::optional<std::string> FindJobConfig(pg::Spi& spi, const JobGroup& group) {
                            : std::optional(std::string(pg::Utf8View(*rows.At(0, 0))));
 }
 
-JobSource::JobSource(const JobGroup& group, std::string_view config, JobStatements& statements)
-    : group_(group), document_(json::Document::Parse(config)), statements_(statements) {
-  owner = group.role;
-  work = JobTable();
-  OpenModel();
+JobSource::JobSource(const JobGroup& group, std::string_view config, JobStatements& statements,
+                     const SourceContext& context)
+    : EmbeddingSource(context),
+      group_(group),
+      document_(json::Document::Parse(config)),
+      statements_(statements),
+      work_(JobTable()) {
+  OpenModel(group.role);
 }
 
-Taken JobSource::Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) {
-  Claimed claimed;
-  WorkTransaction transaction;
-  {
-    pg::Spi spi;
-    const Taken taken = LockClaims(spi, work, 0);
-    if (taken.busy || taken.pause_left) {
-      return taken;
-    }
-    if (lane.idle()) {
-      lane.work_file = FileOf(work).number;
-    }
-    CheckPlaces(lane);
-    if (!lane.strays.empty()) {
-      ReturnStrays(lane, spi, lease);
-    }
-    if (wanted == Wanted::kSuspects) {
-      TakeSuspects(lane, spi, lease);
-    }
-    if (wanted == Wanted::kRetries) {
-      const pg::Rows due = statements_.due.Execute(
-          spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most)});
-      if (due.count() < most) {
-        lane.next_retry.reset();
+pipeline::Step<pipeline::Claimed> JobSource::Claim(const pipeline::ClaimRequest& request) {
+  return RunStep([&] {
+    pipeline::Claimed claimed;
+    WorkTransaction transaction;
+    {
+      pg::Spi spi;
+      if (const auto not_now = LockClaims(spi, work_, 0)) {
+        return *not_now;
       }
-      lane.changes = lane.changes || due.count() > 0;
+      if (!request.in_hand) {
+        work_file_ = FileOf(work_).number;
+      }
+      CheckFile(work_, work_file_);
+      ReleaseLocked(spi);
+      if (request.wanted == pipeline::Wanted::kSuspects) {
+        ClaimSuspects(spi, claimed);
+      }
+      bool changes = request.changes;
+      if (request.wanted == pipeline::Wanted::kRetries) {
+        const pg::Rows due = statements_.due.Execute(
+            spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config),
+                  SizeDatum(request.most)});
+        claimed.more_retries = due.count() >= request.most;
+        changes = changes || due.count() > 0;
+      }
+      if (request.wanted != pipeline::Wanted::kSuspects && changes) {
+        WatchForLocks([&] { ClaimPending(spi, request.most, claimed); });
+      }
     }
-    if (wanted != Wanted::kSuspects && lane.changes) {
-      WatchForLocks([&] { claimed = Claim(lane, spi, lease, most); });
-    }
-  }
-  transaction.Commit();
-  reads_ = std::move(claimed.reads);
-  WakeJobWaiters(claimed.answered);
-  return {};
+    transaction.Commit();
+    WakeJobWaiters(std::exchange(answered_, {}));
+    return claimed;
+  });
 }
 
-/// As for rows of vectorizers: one that two processes have died with, else a group that one has.
-void JobSource::TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease) {
+/// As for rows of vectorizers: one that two processes have died with, or a group that one has.
+void JobSource::ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed) {
   constexpr std::size_t kGroup = 100;
-  const auto take = [&](bool alone, std::size_t most) {
-    const pg::Rows rows = statements_.suspects.Execute(
+  const auto claim = [&](bool alone, std::size_t most) {
+    const std::vector<Tid> tids = TidsFrom(statements_.suspects.Execute(
         spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), BoolGetDatum(alone),
-              SizeDatum(most), lease, pg::TextDatum(LibraryVersion())});
-    for (std::uint64_t i = 0; i < rows.count(); ++i) {
-      lane.unread.push_back(pg::TidAt(*rows.At(i, 0)));
-    }
-    return rows.count() > 0;
+              SizeDatum(most), lease(), pg::TextDatum(LibraryVersion())}));
+    unread_.insert(unread_.end(), tids.begin(), tids.end());
+    return !tids.empty();
   };
-  if (!take(true, 1) && !take(false, kGroup)) {
-    lane.next_suspect.reset();
-  }
+  const bool alone_first = !std::exchange(alone_last_, !alone_last_);
+  claimed.more_suspects = alone_first ? claim(true, 1) || claim(false, kGroup)
+                                      : claim(false, kGroup) || claim(true, 1);
 }
 
-JobSource::Claimed JobSource::Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most) {
+void JobSource::ClaimPending(pg::Spi& spi, std::size_t most, pipeline::Claimed& claimed) {
   pg::Statement& claim = MindLocks() ? statements_.claim_unlocked : statements_.claim;
-  const pg::Rows rows =
-      claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most),
-                          lease, pg::TextDatum(LibraryVersion()), OldestReused()});
-  Claimed claimed;
+  const pg::Rows rows = claim.Execute(
+      spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most), lease(),
+            pg::TextDatum(LibraryVersion()), OldestReused()});
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
-    Read read = ReadJob(rows, i);
+    LoadedRow job = LoadJob(rows, i);
     if (DatumGetBool(*rows.At(i, 5))) {
-      claimed.answered.push_back(read.job);
+      answered_.push_back(job.job);
       continue;
     }
-    lane.unread.push_back(read.place);
-    if (read.text) {
-      claimed.reads.push_back(std::move(read));
+    unread_.push_back(job.tid);
+    if (job.text) {
+      loaded_.push_back(std::move(job));
     }
   }
-  lane.changes = rows.count() >= most;
-  if (lane.changes) {
-    lane.priority = DatumGetInt32(*rows.At(rows.count() - 1, 7));  // nothing above it is left
+  claimed.more_changes = rows.count() >= most;
+  if (claimed.more_changes) {
+    claimed.priority = DatumGetInt32(*rows.At(rows.count() - 1, 7));  // nothing above it is left
   }
-  const auto answered = static_cast<std::int64_t>(claimed.answered.size());
-  lane.usage.rows += answered;
-  lane.usage.reused_chunks += answered;
-  return claimed;
+  claimed.usage.rows = claimed.usage.reused_chunks = static_cast<std::int64_t>(answered_.size());
 }
 
 /// Texts that are longer come without it.
-void JobSource::Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
-                      const std::function<bool(Read)>& take) {
+void JobSource::Fetch(pg::Spi& spi, std::span<const Tid> tids, std::size_t most,
+                      const std::function<bool(LoadedRow)>& take) {
+  const TidDatums datums(tids);
   statements_.read.Fetch(spi,
-                         {PlacesDatum(places), lease, ObjectIdGetDatum(group_.role),
+                         {datums.Array(), lease(), ObjectIdGetDatum(group_.role),
                           UuidDatum(group_.config), SizeDatum(most)},
                          kReadPart, [&](const pg::Rows& rows) {
                            bool goes_on = true;
                            for (std::uint64_t i = 0; i < rows.count(); ++i) {
-                             goes_on = take(ReadJob(rows, i));
+                             goes_on = take(LoadJob(rows, i));
                            }
                            return goes_on;
                          });
 }
 
 /// Those that came with the claim; then others, long texts one by one at the end.
-std::vector<Read> JobSource::ReadTaken(Lane& lane, Datum lease, std::size_t bytes) {
-  if (!reads_.empty()) {
-    lane.unread = NotRead(lane.unread, reads_);
-    return std::exchange(reads_, {});
+pipeline::Step<std::vector<LoadedRow>> JobSource::Load(std::size_t bytes) {
+  if (!loaded_.empty()) {
+    unread_ = NotLoaded(unread_, loaded_);
+    return std::exchange(loaded_, {});
   }
-  constexpr std::size_t kLong = std::size_t{256} << 10;
-  std::vector<Read> reads;
-  std::vector<Place> large;
-  std::size_t total = 0;
-  bool all = true;
-  WorkTransaction transaction;
-  {
-    CheckPlaces(lane);
-    pg::Spi spi;
-    Fetch(spi, lease, lane.unread, kLong, [&](Read read) {
-      if (read.text) {
-        total += read.size;
-        reads.push_back(std::move(read));
-      } else {
-        large.push_back(read.place);
-      }
-      return all = total < bytes;
-    });
-    for (const Place& place : large) {
-      all = all && total < bytes;
-      if (all) {
-        Fetch(spi, lease, std::span(&place, 1), std::numeric_limits<std::int32_t>::max(),
-              [&](Read read) {
-                total += read.size;
-                reads.push_back(std::move(read));
-                return true;
-              });
+  return RunStep([&] {
+    constexpr std::size_t kLong = std::size_t{256} << 10;
+    std::vector<LoadedRow> jobs;
+    std::vector<Tid> large;
+    std::size_t total = 0;
+    bool all = true;
+    WorkTransaction transaction;
+    {
+      CheckFile(work_, work_file_);
+      pg::Spi spi;
+      Fetch(spi, unread_, kLong, [&](LoadedRow job) {
+        if (job.text) {
+          total += job.size;
+          jobs.push_back(std::move(job));
+        } else {
+          large.push_back(job.tid);
+        }
+        return all = total < bytes;
+      });
+      for (const Tid& tid : large) {
+        all = all && total < bytes;
+        if (all) {
+          Fetch(spi, std::span(&tid, 1), std::numeric_limits<std::int32_t>::max(),
+                [&](LoadedRow job) {
+                  total += job.size;
+                  jobs.push_back(std::move(job));
+                  return true;
+                });
+        }
       }
     }
-  }
-  transaction.Commit();
-  lane.unread = all ? std::vector<Place>() : NotRead(lane.unread, reads);
-  return reads;
+    transaction.Commit();
+    unread_ = all ? std::vector<Tid>() : NotLoaded(unread_, jobs);
+    return jobs;
+  });
 }
 
-RowPtr JobSource::Cut(const Read& read) const {
+Result<RowPtr> JobSource::MakeChunks(const LoadedRow& job) const {
   auto row = std::make_shared<Row>();
-  row->jobs = {{read.job, read.place}};
-  row->bytes = kOverhead + read.text->size() + dimensions() * sizeof(float);
-  row->chunks.push_back({.text = *read.text, .hash = read.hash});
+  row->jobs = {{job.job, job.tid}};
+  row->bytes = kOverhead + job.text->size() + dimensions() * sizeof(float);
+  row->chunks.push_back({.text = *job.text, .hash = job.hash});
   row->waiting = 1;
   return row;
 }
 
-void JobSource::Reuse(Lane& lane, std::vector<RowPtr>& rows) {
-  std::map<policy::ContentHash, RowPtr> in_hand;
-  for (const RowPtr& row : lane.held) {
-    in_hand.emplace(row->chunks[0].hash, row);
+pipeline::Step<std::int64_t> JobSource::Reuse(std::span<const RowPtr> in_hand,
+                                              std::vector<RowPtr>& rows) {
+  std::map<policy::ContentHash, RowPtr> by_hash;
+  for (const RowPtr& row : in_hand) {
+    by_hash.emplace(row->chunks[0].hash, row);
   }
-  std::erase_if(rows, [&](const RowPtr& row) {
-    const auto [first, is_new] = in_hand.emplace(row->chunks[0].hash, row);
+  return static_cast<std::int64_t>(std::erase_if(rows, [&](const RowPtr& row) {
+    const auto [first, is_new] = by_hash.emplace(row->chunks[0].hash, row);
     if (!is_new) {
       first->second->jobs.push_back(row->jobs[0]);
-      ++lane.usage.reused_chunks;
     }
     return !is_new;
-  });
+  }));
 }
 
 }  // namespace ai::worker

@@ -3,66 +3,74 @@
 // those they have a priority each, and jobs of the same text share one request.
 //
 // A job is known by its id. What a user has locked (a job that is being cancelled) is passed over
-// and given back later, if it is still this worker's then: see Lane::strays.
+// and released later, if it is still this worker's then.
 #pragma once
 
 #include "pg/error.hpp"
+#include "worker/embedding_source.hpp"
+#include "worker/job_group.hpp"
 #include "worker/job_statements.hpp"
 #include "worker/job_waiters.hpp"
-#include "worker/lane.hpp"
+#include "worker/work_rows.hpp"
 
 namespace ai::worker {
 
 /// The configuration of a group, as JSON; nothing if it has no job that is at work or waits.
 std::optional<std::string> FindJobConfig(pg::Spi& spi, const JobGroup& group);
 
-class JobSource final : public Source {
+class JobSource final : public EmbeddingSource {
  public:
   /// Throws ai::Error if the configuration cannot be used. The statements outlive this.
-  JobSource(const JobGroup& group, std::string_view config, JobStatements& statements);
+  JobSource(const JobGroup& group, std::string_view config, JobStatements& statements,
+            const SourceContext& context);
 
   const json::Value embedding() const override { return document_.root(); }
 
-  Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
-  std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
-  RowPtr Cut(const Read& read) const override;
+  pipeline::Step<pipeline::Claimed> Claim(const pipeline::ClaimRequest& request) override;
+  pipeline::Step<std::vector<pipeline::LoadedRow>> Load(std::size_t bytes) override;
+  pipeline::Step<> ReleaseUnread(std::size_t keep) override;
+  Result<pipeline::RowPtr> MakeChunks(const pipeline::LoadedRow& row) const override;
   /// Jobs of a text that is in hand already go along with it.
-  void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;
-  std::vector<RowPtr> Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
-  void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
-                std::chrono::milliseconds delay) override;
-  void GiveBackAll(Datum lease) override;
-  void TryAgain(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
-                const Failure& failure) override;
-  void GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
-              const Failure& failure) override;
+  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_hand,
+                                     std::vector<pipeline::RowPtr>& rows) override;
+  pipeline::Step<pipeline::Stored> Store(std::span<const pipeline::RowPtr> rows) override;
+  pipeline::Step<bool> IsGone(const pipeline::RowPtr& row) override;
+  pipeline::Step<std::vector<pipeline::RowPtr>> StillHeld(
+      std::span<const pipeline::RowPtr> rows) override;
+  pipeline::Step<> Release(std::span<const pipeline::RowPtr> rows,
+                           std::chrono::milliseconds delay) override;
+  pipeline::Step<> ReleaseAll() override;
+  bool HasUnreleased() const override { return !unreleased_.empty(); }
+  pipeline::Step<> Retry(std::span<const pipeline::RowPtr> rows, std::string_view step,
+                         const Failure& failure) override;
+  pipeline::Step<> DeadLetter(std::span<const pipeline::RowPtr> rows, std::string_view step,
+                              const Failure& failure) override;
 
  private:
-  struct Claimed {
-    std::vector<Uuid> answered;  // completed at once: their text has a vector already
-    std::vector<Read> reads;     // those with short texts, which come along
-  };
-
   /// Whether a user may have locked some of the jobs.
   bool MindLocks() const { return met_lock_ || JobsAreChanging(); }
   /// Runs body; if it meets a lock, locks are minded from then on.
   template <typename Body>
   void WatchForLocks(const Body& body);
-  void TakeSuspects(Lane& lane, pg::Spi& spi, Datum lease);
-  Claimed Claim(Lane& lane, pg::Spi& spi, Datum lease, std::size_t most);
-  void Fetch(pg::Spi& spi, Datum lease, std::span<const Place> places, std::size_t most,
-             const std::function<bool(Read)>& take);
-  void ReturnStrays(Lane& lane, pg::Spi& spi, Datum lease);
-  void NoteStrays(Lane& lane, pg::Spi& spi, Datum lease, std::vector<Uuid> jobs,
-                  const pg::Rows& ended);
-  void Fail(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
-            const Failure& failure, bool final);
+  void ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed);
+  void ClaimPending(pg::Spi& spi, std::size_t most, pipeline::Claimed& claimed);
+  void Fetch(pg::Spi& spi, std::span<const Tid> tids, std::size_t most,
+             const std::function<bool(pipeline::LoadedRow)>& take);
+  void ReleaseLocked(pg::Spi& spi);
+  void NoteLocked(pg::Spi& spi, std::vector<pipeline::Uuid> jobs, const pg::Rows& ended);
+  void Fail(std::span<const pipeline::RowPtr> rows, std::string_view step, const Failure& failure,
+            bool final);
 
   JobGroup group_;
   json::Document document_;
   JobStatements& statements_;
-  std::vector<Read> reads_;  // of lane.unread, known since the claim
-  bool met_lock_ = false;    // that nobody had announced
+  Oid work_ = InvalidOid;       // the table
+  Oid work_file_ = InvalidOid;  // tids are good as long as it is that
+  std::vector<pipeline::LoadedRow> loaded_;   // of those that are unread, known since the claim
+  std::vector<pipeline::Uuid> answered_;      // by the claim: their text has a vector already
+  std::vector<pipeline::Uuid> unreleased_;    // somebody had locked them when they were let go of
+  bool alone_last_ = false;  // the last suspect that was claimed was one by itself
+  bool met_lock_ = false;    // a lock that nobody had announced
 };
 
 template <typename Body>

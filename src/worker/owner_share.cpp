@@ -19,7 +19,6 @@ constexpr milliseconds kPatience{1000};
 constexpr std::chrono::seconds kMemory{60};
 
 DatabaseSlot* database = nullptr;
-int my_number = 0;
 bool several_owners = false;
 
 // Of the code that runs now.
@@ -29,11 +28,6 @@ bool may_take_long = false;
 
 SteadyTime Now() noexcept {
   return std::chrono::steady_clock::now();
-}
-
-/// How many workers, the first ones, are for slow owners.
-int Share() noexcept {
-  return std::max(1, pg::settings.workers / 2);
 }
 
 bool IsRemembered(const SlowOwner& known) noexcept {
@@ -73,18 +67,13 @@ bool MustLetGo() noexcept {
 
 }  // namespace
 
-void ShareWithOtherOwners(DatabaseSlot& its_database, int number) {
+void ShareWithOtherOwners(DatabaseSlot& its_database) {
   database = &its_database;
-  my_number = number;
   pg::SetOwnerWatch({.begin = Begin, .end = End, .must_let_go = MustLetGo});
 }
 
 void SetSeveralOwners(bool several) noexcept {
   several_owners = several;
-}
-
-bool HasSeveralOwners() noexcept {
-  return several_owners;
 }
 
 bool IsSlowOwner(Oid owner) noexcept {
@@ -94,16 +83,8 @@ bool IsSlowOwner(Oid owner) noexcept {
              [&](const SlowOwner& known) { return known.owner == owner && IsRemembered(known); });
 }
 
-bool NeedsWorkerAlone(Oid owner) noexcept {
-  return pg::settings.workers > 1 && IsSlowOwner(owner);
-}
-
-bool ServesOwner(Oid owner) noexcept {
-  return pg::settings.workers <= 1 || my_number < Share() || !IsSlowOwner(owner);
-}
-
-bool ServesSlowOwnersFirst() noexcept {
-  return several_owners && pg::settings.workers > 1 && my_number < Share() &&
+bool HasSlowOwners() noexcept {
+  return several_owners &&
          std::any_of(std::begin(database->slow_owners), std::end(database->slow_owners),
                      IsRemembered);
 }

@@ -4,8 +4,7 @@
 //
 //   - code of an owner that is not known as slow is cancelled after a second; nothing is charged
 //   - that of a slow owner has all of ai.store_timeout, but only half of the workers run it, and
-//   these
-//     only when they have nothing of others in hand
+//     these only when they have nothing of others in hand (core/pipeline/owner_share.hpp)
 //
 // Where there is only one owner, nobody can be held up by another, and none of this applies.
 #pragma once
@@ -15,23 +14,12 @@
 namespace ai::worker {
 
 /// For a worker that is connected.
-void ShareWithOtherOwners(DatabaseSlot& database, int number);
+void ShareWithOtherOwners(DatabaseSlot& database);
 
 /// Whether work of several owners is known to this worker.
 void SetSeveralOwners(bool several) noexcept;
 
-bool HasSeveralOwners() noexcept;
-
 bool IsSlowOwner(Oid owner) noexcept;
-
-/// Whether a worker must have nothing else in hand to run an owner's code. Where there is only one
-/// worker, slow owners would never have it for themselves.
-bool NeedsWorkerAlone(Oid owner) noexcept;
-
-/// Whether this worker takes rows of an owner's tables; others do if it does not.
-bool ServesOwner(Oid owner) noexcept;
-
-/// Whether this worker takes rows of slow owners before those of others.
-bool ServesSlowOwnersFirst() noexcept;
+bool HasSlowOwners() noexcept;
 
 }  // namespace ai::worker

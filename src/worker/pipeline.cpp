@@ -1,12 +1,58 @@
 #include "worker/pipeline.hpp"
 
+#include "pg/guard.hpp"
 #include "pg/memory.hpp"
+#include "pg/settings.hpp"
+#include "pg/settings_transport.hpp"
+#include "worker/backlog.hpp"
+#include "worker/child.hpp"
 #include "worker/extension.hpp"
-#include "worker/flow.hpp"
+#include "worker/life.hpp"
+#include "worker/local_model.hpp"
+#include "worker/peers.hpp"
 
 namespace ai::worker {
 
+using std::chrono::milliseconds;
+
 namespace {
+
+/// The transport follows the settings: it may be another one when nothing is in flight.
+class WorkerTransport final : public http::Transport {
+ public:
+  void FollowSettings() { transport_.FollowSettings(); }
+
+  http::RequestId Submit(http::Request request) override {
+    return transport_.get().Submit(std::move(request));
+  }
+  void Drive() override { transport_.get().Drive(); }
+  http::WaitHint NextWait() const override { return transport_.get().NextWait(); }
+  bool Poll(milliseconds at_most, int wake_fd) override {
+    return transport_.get().Poll(at_most, wake_fd);
+  }
+  std::vector<http::Completion> Collect() override { return transport_.get().Collect(); }
+  bool Cancel(http::RequestId id) override { return transport_.get().Cancel(id); }
+  void CancelAll() override { transport_.get().CancelAll(); }
+  std::size_t in_flight() const override { return transport_.get().in_flight(); }
+  void Recycle(std::string&& body) override { transport_.get().Recycle(std::move(body)); }
+
+ private:
+  mutable pg::SettingsTransport transport_;
+};
+
+pg_uuid_t UuidOf(const std::string& text) {
+  return *DatumGetUUIDP(
+      pg::Call([&] { return DirectFunctionCall1(uuid_in, CStringGetDatum(text.c_str())); }));
+}
+
+pipeline::Settings CurrentSettings() {
+  return {.max_in_flight = static_cast<std::size_t>(pg::settings.max_in_flight),
+          .workers = pg::settings.workers,
+          .number = MyNumber(),
+          .poll_interval = milliseconds(pg::settings.poll_interval),
+          .heartbeat_interval = HeartbeatInterval(),
+          .breaker_pause = milliseconds(pg::settings.breaker_pause)};
+}
 
 /// All that a worker asks for is found by place or by key, and the tables it works on have no
 /// statistics when they are new: the one good plan is the one by index. Groups are sorted, so that
@@ -42,32 +88,61 @@ void SetUpSession() {
 
 class Pipeline::Impl {
  public:
-  explicit Impl(std::string lease) : memory_("ai pipeline turn"), flow_(std::move(lease)) {
+  explicit Impl(std::string lease)
+      : memory_("ai pipeline turn"),
+        lease_(UuidOf(lease)),
+        backlog_(std::move(lease), {lease_, governor_}),
+        pipeline_({.clock = clock_,
+                   .random = random_,
+                   .settings = settings_,
+                   .transport = transport_,
+                   .backlog = backlog_,
+                   .peers = peers_,
+                   .model = model_,
+                   .interrupt = pg::ServeInterrupts}) {
     SetUpSession();
   }
 
   WaitFor Turn() {
     const pg::TurnMemory::Turn turn(memory_);
+    settings_ = CurrentSettings();
+    if (governor_.Follow()) {
+      pipeline_.EndBackOffs();
+    }
+    if (pipeline_.CountInHand().requests == 0) {
+      transport_.FollowSettings();
+    }
     try {
-      // Providers get their next requests before this process is busy writing.
-      flow_.Receive();
-      flow_.Take();
-      flow_.Send();
-      flow_.Store();
-      flow_.CountUsage();
-      flow_.FreeSlots();
+      pipeline_.Turn();
     } catch (const ExtensionAway&) {
-      flow_.ForgetAll();
+      pipeline_.ForgetAll();
       throw;
     }
-    return flow_.NextWait();
+    governor_.Write();
+    return NextWait();
   }
 
-  Flow& flow() { return flow_; }
+  pipeline::Pipeline& get() { return pipeline_; }
 
  private:
+  WaitFor NextWait() {
+    const http::WaitHint hint = transport_.NextWait();
+    const milliseconds wait = pipeline_.NextWait(settings_.poll_interval);
+    return {pipeline_.CountInHand().requests == 0 ? -1 : hint.fd,
+            std::min(wait, hint.timeout.value_or(wait))};
+  }
+
   pg::TurnMemory memory_;
-  Flow flow_;
+  pg_uuid_t lease_;
+  SystemClock clock_;
+  SystemRandom random_;
+  pipeline::Settings settings_ = CurrentSettings();
+  WorkerTransport transport_;
+  Governor governor_{clock_};
+  DatabaseBacklog backlog_;
+  WorkerPeers peers_;
+  LocalModel model_;
+  pipeline::Pipeline pipeline_;
 };
 
 Pipeline::Pipeline(std::string lease) : impl_(std::make_unique<Impl>(std::move(lease))) {}
@@ -77,20 +152,21 @@ WaitFor Pipeline::Turn() {
   return impl_->Turn();
 }
 
-void Pipeline::LookAgain() {
-  impl_->flow().LookAgain();
+void Pipeline::NotifyAll() {
+  impl_->get().NotifyAll();
 }
 
-void Pipeline::GiveBack() {
-  impl_->flow().GiveBack();
+void Pipeline::Stop() {
+  constexpr milliseconds kStoring{200};
+  impl_->get().Stop(kStoring);
 }
 
-Tally Pipeline::TakeTally() {
-  return impl_->flow().TakeTally();
+pipeline::Tally Pipeline::TakeTally() {
+  return impl_->get().TakeTally();
 }
 
-InHand Pipeline::CountInHand() const {
-  return impl_->flow().CountInHand();
+pipeline::InHand Pipeline::CountInHand() const {
+  return impl_->get().CountInHand();
 }
 
 }  // namespace ai::worker

@@ -1,5 +1,5 @@
-// What a worker does between two waits: takes changed rows from the queues, has their texts
-// embedded, writes the vectors. The process around it (worker.cpp) waits, beats and ends.
+// What a worker does between two waits: the scheduler of core/pipeline on a real database, with real
+// providers. The process around it (worker.cpp) waits, beats and ends.
 //
 // No transaction is open when Turn returns: between two turns a worker holds nothing but memory,
 // sockets and the leases of the rows it has taken.
@@ -11,26 +11,14 @@
 #include <optional>
 #include <string>
 
+#include "core/pipeline/pipeline.hpp"
+
 namespace ai::worker {
 
 /// What to wait for before the next turn, the latch apart.
 struct WaitFor {
   int fd = -1;  // readable when a provider has answered; -1: none
   std::chrono::milliseconds at_most{0};
-};
-
-/// What happened since the last heartbeat.
-struct Tally {
-  std::int64_t rows_done = 0;
-  std::int64_t errors = 0;
-  std::string last_error = {};
-};
-
-/// What a worker has taken and not finished.
-struct InHand {
-  std::size_t rows = 0;
-  std::size_t requests = 0;                // under way
-  std::optional<std::int32_t> vectorizer;  // of which it has most rows; 0: jobs
 };
 
 class Pipeline {
@@ -47,14 +35,14 @@ class Pipeline {
   /// process.
   WaitFor Turn();
 
-  /// There may be new work, because a commit said so or because it is time: the next turn looks.
-  void LookAgain();
+  /// Anything may have changed, because a commit said so: the next turn polls all queues.
+  void NotifyAll();
 
-  /// Cancels what is under way and gives the rows back, uncharged. The last thing to call.
-  void GiveBack();
+  /// Stores what can be stored at once and releases the rest, uncharged. The last thing to call.
+  void Stop();
 
-  Tally TakeTally();
-  InHand CountInHand() const;
+  pipeline::Tally TakeTally();
+  pipeline::InHand CountInHand() const;
 
  private:
   class Impl;

@@ -71,6 +71,7 @@ struct DatabaseSlot {
   std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
   std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
+  std::atomic<SteadyTime> polled_at{SteadyTime()};  // when a worker last began to poll all queues
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;

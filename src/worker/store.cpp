@@ -5,23 +5,27 @@
 #include "pg/memory.hpp"
 #include "pg/owner_scope.hpp"
 #include "worker/extension.hpp"
-#include "worker/lane.hpp"
-#include "worker/places.hpp"
 #include "worker/shared_providers.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
+
+using pipeline::Chunk;
+using pipeline::Row;
+using pipeline::RowPtr;
+
 namespace {
 
 constexpr std::size_t kMostWrittenBytes = std::size_t{4} << 20;  // by one statement
 
 /// Chunks on their way into the target, a column each.
 struct ChunkColumns {
-  std::vector<Datum> places, numbers, texts, vectors, hashes;
+  std::vector<Tid> tids;
+  std::vector<Datum> numbers, texts, vectors, hashes;
 
   void Add(const Row& row, std::size_t number, std::vector<float>& buffer) {
     const Chunk& chunk = row.chunks[number];
-    places.push_back(pg::TidDatum(&row.place));
+    tids.push_back(row.tid);
     numbers.push_back(Int32GetDatum(static_cast<std::int32_t>(number)));
     texts.push_back(pg::TextDatum(chunk.text));
     vectors.push_back(pg::VectorDatum(chunk.vector.Load(buffer)));
@@ -29,7 +33,8 @@ struct ChunkColumns {
   }
 
   void Write(pg::Statement& statement, pg::Spi& spi, Oid vector_type) const {
-    statement.Execute(spi, {pg::ArrayDatum(TIDOID, places), pg::ArrayDatum(INT4OID, numbers),
+    const TidDatums datums(tids);
+    statement.Execute(spi, {datums.Array(), pg::ArrayDatum(INT4OID, numbers),
                             pg::ArrayDatum(TEXTOID, texts), pg::ArrayDatum(vector_type, vectors),
                             pg::ArrayDatum(BYTEAOID, hashes)});
   }
@@ -54,16 +59,8 @@ void WriteChunks(Vectorizer& vectorizer, pg::Spi& spi, std::span<const NewChunk>
       columns.Add(*next->row, next->number, buffer);
       bytes += vector_bytes + next->row->chunks[next->number].text.size();
     }
-    columns.Write(statement, spi, vectorizer.vector_type);
+    columns.Write(statement, spi, vectorizer.vector_type());
   }
-}
-
-PlaceSet PlacesFrom(const pg::Rows& rows) {
-  PlaceSet places;
-  for (std::uint64_t i = 0; i < rows.count(); ++i) {
-    places.insert(pg::TidAt(*rows.At(i, 0)));
-  }
-  return places;
 }
 
 /// Removes the chunks of each row from a number on.
@@ -71,19 +68,20 @@ class Trim final {
  public:
   void Add(const Row& row, std::size_t size) {
     if (row.old_chunks > size || (size == 0 && !row.chunks.empty())) {
-      places_.push_back(pg::TidDatum(&row.place));
+      tids_.push_back(row.tid);
       sizes_.push_back(Int32GetDatum(static_cast<std::int32_t>(size)));
     }
   }
   void Run(Vectorizer& vectorizer, pg::Spi& spi) const {
-    if (!places_.empty()) {
-      vectorizer.statements().trim->Execute(
-          spi, {pg::ArrayDatum(TIDOID, places_), pg::ArrayDatum(INT4OID, sizes_)});
+    if (!tids_.empty()) {
+      const TidDatums datums(tids_);
+      vectorizer.statements().trim->Execute(spi,
+                                            {datums.Array(), pg::ArrayDatum(INT4OID, sizes_)});
     }
   }
 
  private:
-  std::vector<Datum> places_;
+  std::vector<Tid> tids_;
   std::vector<Datum> sizes_;
 };
 
@@ -92,12 +90,11 @@ class Trim final {
 /// left.
 void RemoveGone(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
   vectorizer.LockForReading();
-  const auto places = PlacesOf(rows);
-  const PlaceSet alive =
-      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
+  const TidDatums tids(rows);
+  const TidSet alive = TidSetFrom(vectorizer.statements().alive.Execute(spi, {tids.Array()}));
   Trim gone;
   for (const RowPtr& row : rows) {
-    if (!alive.contains(row->place)) {
+    if (!alive.contains(row->tid)) {
       gone.Add(*row, 0);
     }
   }
@@ -125,31 +122,30 @@ void StoreInTable(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> 
 /// Returns the rows that are locked.
 std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
                                   std::span<const RowPtr> rows) {
-  const auto places = PlacesOf(rows);
-  const PlaceSet alive =
-      PlacesFrom(vectorizer.statements().alive.Execute(spi, {PlacesDatum(places)}));
-  const PlaceSet locked =
-      PlacesFrom(vectorizer.statements().lock->Execute(spi, {PlacesDatum(places)}));
+  const TidDatums tids(rows);
+  const TidSet alive = TidSetFrom(vectorizer.statements().alive.Execute(spi, {tids.Array()}));
+  const TidSet locked = TidSetFrom(vectorizer.statements().lock->Execute(spi, {tids.Array()}));
   std::vector<RowPtr> later;
-  std::vector<Datum> written;
+  std::vector<Tid> written;
   std::vector<std::optional<Datum>> vectors;
   std::vector<float> buffer;
   for (const RowPtr& row : rows) {
-    if (!alive.contains(row->place)) {
+    if (!alive.contains(row->tid)) {
       continue;
     }
-    if (!locked.contains(row->place)) {
+    if (!locked.contains(row->tid)) {
       later.push_back(row);
       continue;
     }
-    written.push_back(pg::TidDatum(&row->place));
+    written.push_back(row->tid);
     vectors.push_back(row->chunks.empty()
                           ? std::nullopt
                           : std::optional(pg::VectorDatum(row->chunks[0].vector.Load(buffer))));
   }
   if (!written.empty()) {
-    vectorizer.statements().update->Execute(
-        spi, {pg::ArrayDatum(TIDOID, written), pg::VectorArrayDatum(vectors)});
+    const TidDatums datums(written);
+    vectorizer.statements().update->Execute(spi,
+                                            {datums.Array(), pg::VectorArrayDatum(vectors)});
   }
   return later;
 }
@@ -157,70 +153,73 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
 }  // namespace
 
 /// Writes what still exists and removes what does not.
-std::vector<RowPtr> Vectorizer::Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
-  std::vector<RowPtr> later;
-  std::vector<double> lags;
-  WorkTransaction transaction;
-  {
-    CheckPlaces(lane);
-    LockForStoring();
-    pg::Spi spi;
-    pg::RunAsOwner(owner, [&] {
-      if (column()) {
-        later = StoreInColumn(*this, spi, rows);
-      } else {
-        StoreInTable(*this, spi, rows);
+pipeline::Step<pipeline::Stored> Vectorizer::Store(std::span<const RowPtr> rows) {
+  return Attempt([&] {
+    pipeline::Stored stored;
+    std::vector<double> lags;
+    WorkTransaction transaction;
+    {
+      CheckWorkTable();
+      LockForStoring();
+      pg::Spi spi;
+      pg::RunAsOwner(owner(), [&] {
+        if (column()) {
+          stored.locked = StoreInColumn(*this, spi, rows);
+        } else {
+          StoreInTable(*this, spi, rows);
+        }
+      });
+      std::vector<RowPtr> done;
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(done), [&](const RowPtr& row) {
+        return std::find(stored.locked.begin(), stored.locked.end(), row) == stored.locked.end();
+      });
+      const pg::Rows ended = statements().done.Execute(spi, {TidDatums(done).Array(), lease()});
+      if (ended.count() != done.size()) {
+        throw LeaseLost();
       }
-    });
-    std::vector<Place> done;
-    for (const RowPtr& row : rows) {
-      if (std::find(later.begin(), later.end(), row) == later.end()) {
-        done.push_back(row->place);
+      for (std::uint64_t i = 0; i < ended.count(); ++i) {
+        lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
       }
     }
-    const pg::Rows ended = statements().done.Execute(spi, {PlacesDatum(done), lease});
-    if (ended.count() != done.size()) {
-      throw LostLease();
-    }
-    for (std::uint64_t i = 0; i < ended.count(); ++i) {
-      lags.push_back(DatumGetFloat8(*ended.At(i, 0)));
-    }
-  }
-  transaction.Commit();
-  NoteLags(lags);
-  lane.usage.rows += static_cast<std::int64_t>(lags.size());
-  return later;
+    transaction.Commit();
+    NoteLags(lags);
+    stored.usage.rows = static_cast<std::int64_t>(lags.size());
+    return stored;
+  });
 }
 
-bool Vectorizer::IsGone(Lane& lane, const RowPtr& row) {
-  bool gone = false;
-  WorkTransaction transaction;
-  {
-    CheckPlaces(lane);
-    LockForReading();
-    pg::Spi spi;
-    pg::RunAsOwner(owner, [&] {
-      const auto alive = statements().alive.Execute(spi, {PlacesDatum(std::span(&row->place, 1))});
-      gone = alive.count() == 0;
-    });
-  }
-  transaction.Commit();
-  return gone;
+pipeline::Step<bool> Vectorizer::IsGone(const RowPtr& row) {
+  return Attempt([&] {
+    bool gone = false;
+    WorkTransaction transaction;
+    {
+      CheckWorkTable();
+      LockForReading();
+      pg::Spi spi;
+      const TidDatums tid(std::span(&row, 1));
+      pg::RunAsOwner(owner(),
+                     [&] { gone = statements().alive.Execute(spi, {tid.Array()}).count() == 0; });
+    }
+    transaction.Commit();
+    return gone;
+  });
 }
 
-std::vector<RowPtr> Vectorizer::StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) {
-  std::vector<RowPtr> held;
-  WorkTransaction transaction;
-  {
-    CheckPlaces(lane);
-    pg::Spi spi;
-    const auto places = PlacesOf(rows);
-    const PlaceSet mine = PlacesFrom(statements().held.Execute(spi, {PlacesDatum(places), lease}));
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(held),
-                 [&](const RowPtr& row) { return mine.contains(row->place); });
-  }
-  transaction.Commit();
-  return held;
+pipeline::Step<std::vector<RowPtr>> Vectorizer::StillHeld(std::span<const RowPtr> rows) {
+  return Attempt([&] {
+    std::vector<RowPtr> held;
+    WorkTransaction transaction;
+    {
+      CheckWorkTable();
+      pg::Spi spi;
+      const TidDatums tids(rows);
+      const TidSet mine = TidSetFrom(statements().held.Execute(spi, {tids.Array(), lease()}));
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(held),
+                   [&](const RowPtr& row) { return mine.contains(row->tid); });
+    }
+    transaction.Commit();
+    return held;
+  });
 }
 
 }  // namespace ai::worker

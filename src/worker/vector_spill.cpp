@@ -1,6 +1,7 @@
 #include "worker/vector_spill.hpp"
 
 #include "pg/guard.hpp"
+#include "worker/step.hpp"
 
 namespace ai::worker {
 
@@ -24,19 +25,21 @@ VectorSpill::~VectorSpill() {
   FileClose(file_);
 }
 
-std::size_t VectorSpill::Append(std::span<const float> vector) {
-  const auto size = static_cast<int>(bytes());
-  const auto offset = static_cast<off_t>(count_ * bytes());
-  errno = 0;
-  const auto written = pg::Call([&] {
-    return FileWrite(file_, const_cast<char*>(reinterpret_cast<const char*>(vector.data())), size,
-                     offset, WAIT_EVENT_BUFFILE_WRITE);
+pipeline::Step<std::size_t> VectorSpill::Append(std::span<const float> vector) {
+  return RunStep([&] {
+    const auto size = static_cast<int>(bytes());
+    const auto offset = static_cast<off_t>(count_ * bytes());
+    errno = 0;
+    const auto written = pg::Call([&] {
+      return FileWrite(file_, const_cast<char*>(reinterpret_cast<const char*>(vector.data())), size,
+                       offset, WAIT_EVENT_BUFFILE_WRITE);
+    });
+    if (written >= 0 && written != size && errno == 0) {
+      errno = ENOSPC;
+    }
+    Check(written == size, "write to");
+    return count_++;
   });
-  if (written >= 0 && written != size && errno == 0) {
-    errno = ENOSPC;
-  }
-  Check(written == size, "write to");
-  return count_++;
 }
 
 std::span<const float> VectorSpill::Read(std::size_t number, std::vector<float>& buffer) const {

@@ -3,6 +3,7 @@
 // gone when the process is.
 #pragma once
 
+#include "core/pipeline/row.hpp"
 #include "pg/postgres.hpp"
 
 namespace ai::worker {
@@ -10,18 +11,13 @@ namespace ai::worker {
 /// More than this of one row, or found for some rows at once, goes to a file.
 inline constexpr std::size_t kMostVectorBytes = std::size_t{8} << 20;
 
-class VectorSpill final {
+class VectorSpill final : public pipeline::VectorFile {
  public:
   explicit VectorSpill(std::size_t dimensions);
-  ~VectorSpill();
-  VectorSpill(const VectorSpill&) = delete;
-  VectorSpill& operator=(const VectorSpill&) = delete;
+  ~VectorSpill() override;
 
-  /// Adds a vector and returns its number.
-  std::size_t Append(std::span<const float> vector);
-
-  /// The vector of a number, in the buffer.
-  std::span<const float> Read(std::size_t number, std::vector<float>& buffer) const;
+  pipeline::Step<std::size_t> Append(std::span<const float> vector) override;
+  std::span<const float> Read(std::size_t number, std::vector<float>& buffer) const override;
 
  private:
   std::size_t bytes() const { return dimensions_ * sizeof(float); }

@@ -35,6 +35,7 @@ Statements::Statements(Text text, Oid vector_array, bool column)
       held(text("held"), {TIDARRAYOID, UUIDOID}),
       done(text("done"), {TIDARRAYOID, UUIDOID}),
       give_back(text("give_back"), {TIDARRAYOID, UUIDOID, INTERVALOID}),
+      release_unread(text("release_unread"), {TIDARRAYOID, UUIDOID}),
       give_back_all(text("give_back_all"), {UUIDOID}),
       try_again(text("try_again"), {TIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID}),
       fail(text("fail"), {TIDARRAYOID, UUIDOID, TEXTOID, TEXTOID, TEXTOID}),
@@ -54,7 +55,8 @@ Statements::Statements(Text text, Oid vector_array, bool column)
   reuse.emplace(text("reuse"), std::initializer_list<Oid>{BYTEAARRAYOID});
 }
 
-Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer_id) {
+Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id, const SourceContext& context)
+    : EmbeddingSource(context), id(vectorizer_id) {
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
   FollowOwner(spi, arguments);
   const pg::Rows rows = spi.Execute(
@@ -71,12 +73,11 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
   document_ = json::Document::Parse(pg::Utf8View(*rows.At(0, 1)));
   queue = DatumGetObjectId(*rows.At(0, 3));
   work = DatumGetObjectId(*rows.At(0, 4));
-  owner = DatumGetObjectId(*rows.At(0, 5));
   max_attempts_ = DatumGetInt32(*rows.At(0, 6));
   source = DatumGetObjectId(*rows.At(0, 7));
   target = DatumGetObjectId(rows.At(0, 8).value_or(ObjectIdGetDatum(InvalidOid)));
 
-  OpenModel();
+  OpenModel(DatumGetObjectId(*rows.At(0, 5)));
   splitter_ = text::MakeSplitter(config().At("chunking"), pg::TokenLength);
   hasher_.emplace(HashSeed(embedding()));
   const json::Value formatting = config().At("formatting");
@@ -90,28 +91,31 @@ Vectorizer::Vectorizer(pg::Spi& spi, std::int32_t vectorizer_id) : id(vectorizer
 
   statement_texts_ = pg::Utf8View(*rows.At(0, 2));
   const auto texts = json::Document::Parse(statement_texts_);
-  const Oid vector_array = pg::Call([this] { return get_array_type(vector_type); });
+  const Oid vector_array = pg::Call([this] { return get_array_type(vector_type_); });
   statements_ = std::make_unique<Statements>(
       [&](const char* key) { return std::string(texts.root().GetString(key)); }, vector_array,
       column_);
 }
 
 bool Vectorizer::IsOutdated() {
-  WorkTransaction transaction;
-  std::optional<std::string> now;
-  {
-    pg::Spi spi;
-    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
-    const pg::Rows rows = spi.Execute(
-        "SELECT ai._vectorizer_statements(v)::pg_catalog.text FROM ai.vectorizer v "
-        "WHERE v.id OPERATOR(pg_catalog.=) $1",
-        arguments);
-    if (rows.count() > 0) {
-      now = pg::Utf8View(rows.At(0, 0).value());
+  const auto outdated = RunStep([this] {
+    WorkTransaction transaction;
+    std::optional<std::string> now;
+    {
+      pg::Spi spi;
+      const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
+      const pg::Rows rows = spi.Execute(
+          "SELECT ai._vectorizer_statements(v)::pg_catalog.text FROM ai.vectorizer v "
+          "WHERE v.id OPERATOR(pg_catalog.=) $1",
+          arguments);
+      if (rows.count() > 0) {
+        now = pg::Utf8View(rows.At(0, 0).value());
+      }
     }
-  }
-  transaction.Commit();
-  return now && *now != statement_texts_;
+    transaction.Commit();
+    return now && *now != statement_texts_;
+  });
+  return outdated && outdated.value();
 }
 
 namespace {
@@ -141,8 +145,9 @@ void Vectorizer::ReadProcessing() {
                             processing->GetInteger(key, static_cast<std::int64_t>(fallback)))
                       : fallback;
   };
-  batch_size_ = number("batch_size", batch_size_);
-  concurrency_ = number("concurrency", concurrency_);
+  constexpr std::size_t kDefaultConcurrency = 50;
+  traits_.batch_size = number("batch_size", traits_.batch_size);
+  traits_.concurrency = number("concurrency", kDefaultConcurrency);
   number("priority", 0);  // the look at the queue goes by it
   reuse_ = processing && processing->GetBool("reuse", false);
   by_priority_ = processing && processing->Find("priority_column");

@@ -5,7 +5,8 @@
 #include "core/text/splitter.hpp"
 #include "core/text/template.hpp"
 #include "pg/statement.hpp"
-#include "worker/source.hpp"
+#include "worker/embedding_source.hpp"
+#include "worker/work_rows.hpp"
 
 namespace ai::worker {
 
@@ -15,41 +16,54 @@ struct Statements {
   using Text = const std::function<std::string(const char*)>&;
   Statements(Text text, Oid vector_array, bool column);
 
-  pg::Statement claim, read, retry_due, suspects, held, done, give_back, give_back_all, try_again,
-      fail, alive;
+  pg::Statement claim, read, retry_due, suspects, held, done, give_back, release_unread,
+      give_back_all, try_again, fail, alive;
   std::optional<pg::Statement> chunks, vectors, insert, upsert, trim, reuse;
   std::optional<pg::Statement> lock, update;
 };
 
-class Vectorizer final : public Source {
+/// How far a worker has scanned a queue. The queue has no order but that of its pages: a scan goes
+/// from the first change to what was the end when it began, and then begins again. What is added
+/// behind that end, or on pages that were emptied, comes with the next scan after a poll of the
+/// whole queue, so nothing starves.
+struct QueueScan {
+  Tid next = {};
+  BlockNumber end = 0;
+  bool under_way = false;
+  bool found = false;  // something was there in this scan
+};
+
+class Vectorizer final : public EmbeddingSource {
  public:
   /// Reads it from the catalog. Throws ai::Error if its configuration cannot be used; pg::Error if
   /// a table of it is gone.
-  Vectorizer(pg::Spi& spi, std::int32_t id);
+  Vectorizer(pg::Spi& spi, std::int32_t id, const SourceContext& context);
 
-  bool IsOutdated() override;
-
-  // The steps: taking and reading in take.cpp, cut.cpp, store.cpp, ending.cpp.
-  Taken Take(Lane& lane, Datum lease, std::size_t most, Wanted wanted) override;
-  std::vector<Read> ReadTaken(Lane& lane, Datum lease, std::size_t bytes) override;
-  RowPtr Cut(const Read& read) const override;
-  void Reuse(Lane& lane, std::vector<RowPtr>& rows) override;
-  std::vector<RowPtr> Store(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
-  bool IsGone(Lane& lane, const RowPtr& row) override;
-  std::vector<RowPtr> StillHeld(Lane& lane, Datum lease, std::span<const RowPtr> rows) override;
-  void GiveBack(Lane& lane, Datum lease, std::span<const RowPtr> rows,
-                std::chrono::milliseconds delay) override;
-  void GiveBackAll(Datum lease) override;
-  void TryAgain(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
-                const Failure& failure) override;
-  void GiveUp(Lane& lane, Datum lease, std::span<const RowPtr> rows, std::string_view step,
-              const Failure& failure) override;
+  // The steps: claiming and loading in claim.cpp, chunk.cpp, store.cpp, ending.cpp.
+  pipeline::Step<pipeline::Claimed> Claim(const pipeline::ClaimRequest& request) override;
+  pipeline::Step<std::vector<pipeline::LoadedRow>> Load(std::size_t bytes) override;
+  pipeline::Step<> ReleaseUnread(std::size_t keep) override;
+  Result<pipeline::RowPtr> MakeChunks(const pipeline::LoadedRow& row) const override;
+  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_hand,
+                                     std::vector<pipeline::RowPtr>& rows) override;
+  pipeline::Step<pipeline::Stored> Store(std::span<const pipeline::RowPtr> rows) override;
+  pipeline::Step<bool> IsGone(const pipeline::RowPtr& row) override;
+  pipeline::Step<std::vector<pipeline::RowPtr>> StillHeld(
+      std::span<const pipeline::RowPtr> rows) override;
+  pipeline::Step<> Release(std::span<const pipeline::RowPtr> rows,
+                           std::chrono::milliseconds delay) override;
+  pipeline::Step<> ReleaseAll() override;
+  pipeline::Step<> Retry(std::span<const pipeline::RowPtr> rows, std::string_view step,
+                         const Failure& failure) override;
+  pipeline::Step<> DeadLetter(std::span<const pipeline::RowPtr> rows, std::string_view step,
+                              const Failure& failure) override;
 
   const std::int32_t id;
   std::string name;
   Oid source = InvalidOid;
   Oid target = InvalidOid;  // none, if the destination is a column of the source
   Oid queue = InvalidOid;
+  Oid work = InvalidOid;
 
   const json::Value config() const { return document_->root(); }
   const json::Value embedding() const override { return config().At("embedding"); }
@@ -61,6 +75,10 @@ class Vectorizer final : public Source {
   bool reuse() const { return reuse_; }
   bool by_priority() const { return by_priority_; }  // rows have one each
   int max_attempts() const { return max_attempts_; }
+
+  Oid vector_type() const { return vector_type_; }
+  using EmbeddingSource::dimensions;
+  using EmbeddingSource::owner;
 
   /// Keep others from altering the tables until the end of the transaction. Throw TableLocked if
   /// somebody has locked one already.
@@ -77,6 +95,21 @@ class Vectorizer final : public Source {
 
  private:
   void ReadProcessing();
+  void ClaimRetries(pg::Spi& spi, std::size_t most, pipeline::Claimed& claimed);
+  void ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed);
+  void ClaimChanges(pg::Spi& spi, const pipeline::ClaimRequest& request,
+                    pipeline::Claimed& claimed);
+  void EndLeases(std::span<const pipeline::RowPtr> rows,
+                 const std::function<void(pg::Spi&, Datum)>& body);
+  bool HasWorkTable() const;
+  void CheckWorkTable() const { CheckFile(work, work_file_); }
+  /// Whether its statements would be others by now: a table or a column has another name.
+  bool IsOutdated();
+
+  template <typename Body>
+  auto Attempt(const Body& body) {
+    return RunStep([this] { return IsOutdated(); }, body);
+  }
 
   std::optional<json::Document> document_;
   std::unique_ptr<text::Splitter> splitter_;
@@ -85,6 +118,9 @@ class Vectorizer final : public Source {
   std::optional<policy::ContentHasher> hasher_;
   std::string statement_texts_;
   std::unique_ptr<Statements> statements_;
+  QueueScan scan_;
+  bool alone_last_ = false;     // the last suspect that was claimed was one by itself
+  Oid work_file_ = InvalidOid;  // tids of the work table are good as long as it is that
   bool column_ = false;
   bool reuse_ = false;
   bool by_priority_ = false;

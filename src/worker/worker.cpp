@@ -92,11 +92,10 @@ class Worker final {
   bool updated_ = false;                 // the extension has another version than we
   Pipeline pipeline_;
   WaitFor wait_;
-  Tally unreported_;
+  pipeline::Tally unreported_;
   SteadyTime next_beat_;  // the first is at once
   SteadyTime last_beat_ = clock_.Now();
   std::uint32_t work_looked_at_ = 0;
-  SteadyTime next_look_ = {};
   bool at_work_ = false;    // it has beaten once
   bool dismissed_ = false;  // the coordinator has given this process up
   RecurringError beat_trouble_{"note that a worker process is alive"};
@@ -116,14 +115,12 @@ bool Worker::MayWork() {
   return presence_ == Presence::kThere;
 }
 
-/// After every commit that changed a queue, and now and then in case that one was missed.
+/// After every commit that changed a queue.
 void Worker::LookIfDue(std::uint32_t work_seen) {
-  if (work_seen == work_looked_at_ && clock_.Now() < next_look_) {
-    return;
+  if (work_seen != work_looked_at_) {
+    pipeline_.NotifyAll();
+    work_looked_at_ = work_seen;
   }
-  pipeline_.LookAgain();
-  work_looked_at_ = work_seen;
-  next_look_ = clock_.Now() + milliseconds(pg::settings.poll_interval);
 }
 
 /// An error of the pipeline ends the process, unless it is about to end or the extension has just
@@ -146,7 +143,7 @@ void Worker::Turn() {
 }
 
 void Worker::SendBeat() {
-  const Tally latest = pipeline_.TakeTally();
+  const pipeline::Tally latest = pipeline_.TakeTally();
   unreported_.rows_done += latest.rows_done;
   unreported_.errors += latest.errors;
   if (!latest.last_error.empty()) {
@@ -217,11 +214,11 @@ void Worker::EndInOrder() {
   if (updated_) {
     // Our functions may be other ones now. The tables of vectorizers are most likely as they were;
     // if not, who comes next gives the rows back.
-    survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
+    survive("give back the rows of a worker process", [this] { pipeline_.Stop(); });
     return;
   }
   survive("note that a worker process ends", [] { NoteStopping(); });
-  survive("give back the rows of a worker process", [this] { pipeline_.GiveBack(); });
+  survive("give back the rows of a worker process", [this] { pipeline_.Stop(); });
   survive("note that a worker process has ended", [this] {
     SendBeat();
     NoteStopped();
@@ -283,7 +280,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
   Registration registration;
   try {
     Connect(slot.database, kTitle);
-    ShareWithOtherOwners(slot, MyNumber());
+    ShareWithOtherOwners(slot);
     registration = RegisterWhenFree();
   } catch (...) {
     if (!EndRequested()) {

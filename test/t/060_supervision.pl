@@ -202,8 +202,8 @@ sql(q{SELECT ai.register_worker('worker:outside:0'); SELECT ai.unregister_worker
 
 # -- crashes within the window end in failed
 
-sub break_workers { return sql('ALTER FUNCTION ai._look_for_work(boolean, boolean, text) RENAME TO _look_away'); }
-sub mend_workers { return sql('ALTER FUNCTION ai._look_away(boolean, boolean, text) RENAME TO _look_for_work'); }
+sub break_workers { return sql('ALTER FUNCTION ai._look_for_work(boolean, boolean, text, int4[], oid[], int4, int4) RENAME TO _look_away'); }
+sub mend_workers { return sql('ALTER FUNCTION ai._look_away(boolean, boolean, text, int4[], oid[], int4, int4) RENAME TO _look_for_work'); }
 sql('SELECT ai.restart_workers()');
 all_well('nobody has crashed');
 $engine->set('ai.restart_limit' => 5);

@@ -125,7 +125,7 @@ void Claimer::Run(Queue& queue) {
   if (!queue.has_unread()) {
     FindRoute(queue);
   }
-  if (planner_.Claim(queue, clock_.Now()) > clock_.Now()) {
+  if (const SteadyTime now = clock_.Now(); planner_.Claim(queue, now) > now) {
     share_.Charge(queue.share, 0);
     --claims_;  // nothing could be sent soon
     return;
@@ -247,7 +247,8 @@ bool Claimer::ClaimSuspects(Queue& queue) {
     return false;
   }
   FindRoute(queue);
-  if (planner_.Suspects(queue, clock_.Now()) > clock_.Now() ||
+  const SteadyTime now = clock_.Now();
+  if (planner_.Suspects(queue, now) > now ||
       capacity_.Keep(queue, capacity_.FreeFor(queue)) == 0 ||
       !Claim(queue, {.wanted = Wanted::kSuspects})) {
     return false;

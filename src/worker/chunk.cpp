@@ -8,10 +8,17 @@
 #include "pg/owner_scope.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
-#include "worker/places.hpp"
+#include "worker/vector_spill.hpp"
 #include "worker/vectorizer.hpp"
 
 namespace ai::worker {
+
+using pipeline::Chunk;
+using pipeline::LoadedRow;
+using pipeline::Row;
+using pipeline::RowPtr;
+using pipeline::VectorOf;
+
 namespace {
 
 /// What a chunk takes beside its text and its vector.
@@ -23,7 +30,7 @@ constexpr long kFoundPart = 100;
 
 class Cutter final : public text::ChunkSink {
  public:
-  Cutter(const Vectorizer& vectorizer, const Read& read, Row& row)
+  Cutter(const Vectorizer& vectorizer, const LoadedRow& read, Row& row)
       : vectorizer_(vectorizer), read_(read), row_(row) {}
 
   void Add(std::string_view chunk) override {
@@ -55,7 +62,7 @@ class Cutter final : public text::ChunkSink {
   }
 
   const Vectorizer& vectorizer_;
-  const Read& read_;
+  const LoadedRow& read_;
   Row& row_;
   const std::size_t most_ =
       kMostTimes * (static_cast<std::size_t>(pg::settings.max_text_size) << 10);
@@ -76,7 +83,11 @@ class Vectors final {
     if (spill_ == nullptr) {
       spill_ = std::make_shared<VectorSpill>(values.size());
     }
-    vectors_.emplace(hash, VectorOf{nullptr, spill_->Append(values), spill_});
+    const auto number = spill_->Append(values);
+    if (!number) {
+      throw ai::Error(ErrorCode::kInternal, number.failure().message);
+    }
+    vectors_.emplace(hash, VectorOf{nullptr, number.value(), spill_});
   }
 
   const VectorOf* Find(const policy::ContentHash& hash) const {
@@ -92,7 +103,7 @@ class Vectors final {
 
 /// The vectors that the target has for these hashes: of the rows themselves, or with reuse of any
 /// row.
-Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
+Vectors FindVectors(Vectorizer& vectorizer, std::span<const Tid> tids,
                     std::span<const policy::ContentHash> hashes) {
   Vectors found;
   WorkTransaction transaction;
@@ -106,9 +117,10 @@ Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
       }
       return true;
     };
-    pg::RunAsOwner(vectorizer.owner, [&] {
+    const TidDatums datums(tids);
+    pg::RunAsOwner(vectorizer.owner(), [&] {
       if (!vectorizer.reuse()) {
-        vectorizer.statements().vectors->Fetch(spi, {PlacesDatum(places)}, kFoundPart,
+        vectorizer.statements().vectors->Fetch(spi, {datums.Array()}, kFoundPart,
                                                [&](const pg::Rows& rows) { return keep(rows, 1); });
         return;
       }
@@ -126,59 +138,70 @@ Vectors FindVectors(Vectorizer& vectorizer, std::span<const Place> places,
 
 }  // namespace
 
-RowPtr Vectorizer::Cut(const Read& read) const {
+Result<RowPtr> Vectorizer::MakeChunks(const LoadedRow& read) const {
   auto row = std::make_shared<Row>();
-  row->place = read.place;
+  row->tid = read.tid;
   row->attempts = read.attempts;
   for (const auto& old : read.old_chunks) {
     row->old_chunks = std::max(row->old_chunks, static_cast<std::size_t>(old.first) + 1);
   }
   row->bytes = sizeof(Row);
-  if (read.text) {
-    Cutter cutter(*this, read, *row);
-    splitter().Split(*read.text, cutter, pg::ServeInterrupts);
-  }
-  const std::size_t vectors = row->chunks.size() * dimensions() * sizeof(float);
-  if (vectors > kMostVectorBytes) {
-    row->spill = std::make_shared<VectorSpill>(dimensions());
-  } else {
-    row->bytes += vectors;
+  try {
+    if (read.text) {
+      Cutter cutter(*this, read, *row);
+      splitter().Split(*read.text, cutter, pg::ServeInterrupts);
+    }
+    const std::size_t vectors = row->chunks.size() * dimensions() * sizeof(float);
+    if (vectors > kMostVectorBytes) {
+      row->file = std::make_shared<VectorSpill>(dimensions());
+    } else {
+      row->bytes += vectors;
+    }
+  } catch (const ai::Error& error) {
+    if (error.code() == ErrorCode::kCancelled) {
+      throw;
+    }
+    return Failure{.failure_class = FailureClass::kSuspect, .message = error.what()};
   }
   return row;
 }
 
 /// A chunk that moved within its row, or that another row has if that is wanted, has its vector
 /// already.
-void Vectorizer::Reuse(Lane& /*lane*/, std::vector<RowPtr>& rows) {
+pipeline::Step<std::int64_t> Vectorizer::Reuse(std::span<const RowPtr> /*in_hand*/,
+                                               std::vector<RowPtr>& rows) {
   if (column()) {
-    return;
+    return std::int64_t{0};
   }
-  std::vector<Place> places;
+  std::vector<Tid> tids;
   std::vector<policy::ContentHash> hashes;
   for (const RowPtr& row : rows) {
     if (row->waiting == 0 || (row->old_chunks == 0 && !reuse_)) {
       continue;
     }
-    places.push_back(row->place);
+    tids.push_back(row->tid);
     for (const Chunk& chunk : row->chunks) {
       if (!chunk.kept) {
         hashes.push_back(chunk.hash);
       }
     }
   }
-  if (places.empty()) {
-    return;
+  if (tids.empty()) {
+    return std::int64_t{0};
   }
-  const Vectors known = FindVectors(*this, places, hashes);
-  for (const RowPtr& row : rows) {
-    for (Chunk& chunk : row->chunks) {
-      const VectorOf* found = chunk.kept ? nullptr : known.Find(chunk.hash);
-      if (found != nullptr) {
-        chunk.vector = *found;
-        --row->waiting;
+  return Attempt([&] {
+    const Vectors known = FindVectors(*this, tids, hashes);
+    for (const RowPtr& row : rows) {
+      for (Chunk& chunk : row->chunks) {
+        const VectorOf* found = chunk.kept ? nullptr : known.Find(chunk.hash);
+        if (found != nullptr) {
+          chunk.vector = *found;
+          --row->waiting;
+        }
       }
     }
-  }
+    return std::int64_t{0};
+  });
 }
 
 }  // namespace ai::worker

@@ -1,10 +1,10 @@
-#include "worker/places.hpp"
+#include "worker/work_rows.hpp"
 
 #include "pg/compat.hpp"
 #include "pg/guard.hpp"
-#include "worker/lane.hpp"
 #include "worker/process.hpp"
 #include "worker/shared_state.hpp"
+#include "worker/step.hpp"
 
 namespace ai::worker {
 namespace {
@@ -37,9 +37,39 @@ bool TryLockClaims(Oid work) {
 
 }  // namespace
 
-void CheckPlaces(const Lane& lane) {
-  if (FileOf(lane.vectorizer->work).number != lane.work_file) {
-    throw LostPlaces();
+TidDatums::TidDatums(std::span<const Tid> tids) : pointers_(tids.size()) {
+  for (std::size_t i = 0; i < tids.size(); ++i) {
+    ItemPointerSet(&pointers_[i], tids[i].block, tids[i].offset);
+  }
+}
+
+TidDatums::TidDatums(std::span<const pipeline::RowPtr> rows) : pointers_(rows.size()) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ItemPointerSet(&pointers_[i], rows[i]->tid.block, rows[i]->tid.offset);
+  }
+}
+
+Datum TidDatums::Array() const {
+  std::vector<Datum> elements;
+  elements.reserve(pointers_.size());
+  for (const ItemPointerData& pointer : pointers_) {
+    elements.push_back(pg::TidDatum(&pointer));
+  }
+  return pg::ArrayDatum(TIDOID, elements);
+}
+
+std::vector<Tid> TidsFrom(const pg::Rows& rows, int column) {
+  std::vector<Tid> tids;
+  tids.reserve(rows.count());
+  for (std::uint64_t i = 0; i < rows.count(); ++i) {
+    tids.push_back(TidOf(pg::TidAt(*rows.At(i, column))));
+  }
+  return tids;
+}
+
+void CheckFile(Oid table, Oid number) {
+  if (FileOf(table).number != number) {
+    throw TableRewritten();
   }
 }
 
@@ -52,31 +82,30 @@ File FileOf(Oid table) {
   });
 }
 
-std::vector<Place> NotRead(std::span<const Place> places, std::span<const Read> reads) {
-  std::set<Place, PlaceOrder> done;
-  for (const Read& read : reads) {
-    done.insert(read.place);
+std::vector<Tid> NotLoaded(std::span<const Tid> tids,
+                           std::span<const pipeline::LoadedRow> loaded) {
+  TidSet done;
+  for (const pipeline::LoadedRow& row : loaded) {
+    done.insert(row.tid);
   }
-  std::vector<Place> rest;
-  std::copy_if(places.begin(), places.end(), std::back_inserter(rest),
-               [&](const Place& place) { return !done.contains(place); });
+  std::vector<Tid> rest;
+  std::copy_if(tids.begin(), tids.end(), std::back_inserter(rest),
+               [&](const Tid& tid) { return !done.contains(tid); });
   return rest;
 }
 
-Taken LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer) {
-  Taken taken;
+std::optional<pipeline::Claimed> LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer) {
   if (!TryLockClaims(work)) {
-    taken.busy = true;
-    return taken;
+    return pipeline::Claimed{.busy = true};
   }
   const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(MyComponent())},
                                     {INT4OID, Int32GetDatum(vectorizer)}};
   const pg::Rows rows = spi.Execute("SELECT ai._pause_left($1, $2)", arguments);
   if (const auto left = rows.At(0, 0)) {
-    taken.pause_left = RoundedUp(DatumGetFloat8(*left));
+    return pipeline::Claimed{.pause_left = RoundedUp(DatumGetFloat8(*left))};
   }
   CommitDurably();
-  return taken;
+  return std::nullopt;
 }
 
 policy::ContentHash HashOf(std::optional<Datum> bytea) {
