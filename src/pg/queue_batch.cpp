@@ -4,6 +4,7 @@
 
 #include "core/policy/row_priority.hpp"
 #include "pg/compat.hpp"
+#include "pg/queue_notes.hpp"
 
 namespace ai::pg {
 
@@ -27,9 +28,7 @@ struct Batch {
 constexpr int kMaxRows = 1000;
 constexpr int kMaxColumns = 64;  // keys are at most INDEX_MAX_KEYS
 
-Batch* batches = nullptr;    // below TopTransactionContext
-bool queue_written = false;  // by the current transaction
-QueuedHook queued_hook = nullptr;
+Batch* batches = nullptr;  // below TopTransactionContext
 
 [[noreturn]] void RefuseQueue(Oid queue) {
   ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -154,7 +153,7 @@ void Flush(Batch* batch) {
     return;
   }
   InsertRows(batch);
-  queue_written = true;
+  NoteQueueWritten(batch->queue);
   batch->count = 0;
   MemoryContextReset(batch->row_memory);
 }
@@ -178,14 +177,9 @@ void OnTransactionEvent(XactEvent event, void*) {
       FlushQueueBatches();
       break;
     case XACT_EVENT_COMMIT:
-      if (queue_written && queued_hook != nullptr) {
-        queued_hook();
-      }
-      [[fallthrough]];
     case XACT_EVENT_ABORT:
     case XACT_EVENT_PREPARE:
       batches = nullptr;
-      queue_written = false;
       break;
     default:
       break;
@@ -243,14 +237,6 @@ void FlushQueueBatches() {
       Flush(batch);
     }
   }
-}
-
-void NoteQueueWritten() {
-  queue_written = true;
-}
-
-void SetQueuedHook(QueuedHook hook) {
-  queued_hook = hook;
 }
 
 }  // namespace ai::pg

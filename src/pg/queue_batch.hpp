@@ -30,12 +30,4 @@ void CollectKey(const QueueRoute& route, TupleTableSlot* slot);
 /// Writes what the current subtransaction has collected.
 void FlushQueueBatches();
 
-/// For queue rows that come by another way than CollectKey: the commit wakes the workers for them.
-void NoteQueueWritten();
-
-/// What to do after the commit of a transaction that wrote to a queue: the engine wakes its
-/// workers.
-using QueuedHook = void (*)();
-void SetQueuedHook(QueuedHook hook);
-
 }  // namespace ai::pg

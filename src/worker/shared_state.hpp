@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "core/pipeline/event_ring.hpp"
 #include "core/policy/vital_signs.hpp"
 #include "worker/shared_block.hpp"
 
@@ -57,6 +58,9 @@ struct SlowOwner {
   std::atomic<SteadyTime> until{SteadyTime()};
 };
 
+/// With more events than these between two turns of a worker, it looks at everything.
+using EventRing = pipeline::EventRing<1024>;
+
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
@@ -64,13 +68,13 @@ struct DatabaseSlot {
   Finding finding = Finding::kUnknown;             // of the last coordinator
   bool asked = false;                              // a look is wanted, whatever was found before
   std::atomic<int> suspended{0};                   // commands that need the database empty
-  std::atomic<std::uint32_t> work{0};              // commits that wrote to a queue
   std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
   std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
   std::atomic<bool> has_crashed{false};    // lately: what workers take must outlive the next crash
   std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
+  EventRing events;                        // what commits have changed; see queue_events.hpp
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;

@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "pg/queue_notes.hpp"
+
 namespace ai::worker {
 
 void Wake(const ProcessSlot& process) noexcept {
@@ -11,18 +13,33 @@ void Wake(const ProcessSlot& process) noexcept {
   }
 }
 
-void WakeWorkers() noexcept {
+namespace {
+
+/// The events come first: a worker that resets its latch just now sees them before it sleeps. What
+/// was said already and is not taken yet needs no other wake.
+void Tell(DatabaseSlot& slot, const Oid* queues, int count) noexcept {
+  bool is_news = false;
+  for (int i = 0; i < count; ++i) {
+    is_news = slot.events.Publish(queues[i]) || is_news;
+  }
+  if (!is_news) {
+    return;
+  }
+  for (const WorkerSlot& worker : slot.workers) {
+    Wake(worker.process);
+  }
+}
+
+}  // namespace
+
+void WakeWorkersFor(const Oid* queues, int count) noexcept {
   if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
-    WakeWorkers(*slot);
+    Tell(*slot, queues, count);
   }
 }
 
 void WakeWorkers(DatabaseSlot& slot) noexcept {
-  // The count comes first: a worker that resets its latch just now sees it before it sleeps.
-  slot.work.fetch_add(1);
-  for (const WorkerSlot& worker : slot.workers) {
-    Wake(worker.process);
-  }
+  Tell(slot, &pg::kEverything, 1);
 }
 
 void WakeForExtension() noexcept {

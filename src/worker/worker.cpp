@@ -15,7 +15,7 @@
 #include "worker/owner_share.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
-#include "worker/shared_state.hpp"
+#include "worker/queue_events.hpp"
 
 namespace ai::worker {
 
@@ -76,13 +76,13 @@ class Worker final {
 
  private:
   bool MayWork();
-  void LookIfDue(std::uint32_t work_seen);
+  void LookIfDue();
   void Turn();
   void SendBeat();
   void BeatIfDue();
   void Loop();
   void EndInOrder();
-  milliseconds UntilNextTurn(std::uint32_t work_seen) const;
+  milliseconds UntilNextTurn() const;
 
   DatabaseSlot& slot_;
   SystemClock clock_;
@@ -95,7 +95,7 @@ class Worker final {
   Tally unreported_;
   SteadyTime next_beat_;  // the first is at once
   SteadyTime last_beat_ = clock_.Now();
-  std::uint32_t work_looked_at_ = 0;
+  EventRing::Cursor cursor_ = 0;  // of the events that it knows of
   SteadyTime next_look_ = {};
   bool at_work_ = false;    // it has beaten once
   bool dismissed_ = false;  // the coordinator has given this process up
@@ -116,13 +116,12 @@ bool Worker::MayWork() {
   return presence_ == Presence::kThere;
 }
 
-/// After every commit that changed a queue, and now and then in case that one was missed.
-void Worker::LookIfDue(std::uint32_t work_seen) {
-  if (work_seen == work_looked_at_ && clock_.Now() < next_look_) {
+/// After every commit that changed a queue, and now and then for what comes by another way.
+void Worker::LookIfDue() {
+  if (TakeEvents(slot_.events, cursor_).empty() && clock_.Now() < next_look_) {
     return;
   }
   pipeline_.LookAgain();
-  work_looked_at_ = work_seen;
   next_look_ = clock_.Now() + milliseconds(pg::settings.poll_interval);
 }
 
@@ -187,12 +186,12 @@ void Worker::BeatIfDue() {
   }
 }
 
-milliseconds Worker::UntilNextTurn(std::uint32_t work_seen) const {
+milliseconds Worker::UntilNextTurn() const {
   if (presence_ == Presence::kBusy) {
     return kBusyInterval;
   }
-  // A statement may have reset the latch that a commit had set; the count tells.
-  if (slot_.work != work_seen) {
+  // A statement may have reset the latch that a commit had set.
+  if (slot_.events.HasNews(cursor_)) {
     return milliseconds(0);
   }
   return std::clamp(std::chrono::ceil<milliseconds>(next_beat_ - clock_.Now()), milliseconds(0),
@@ -235,14 +234,13 @@ void Worker::Loop() {
   while (!EndRequested() && !dismissed_ && slot_.suspended == 0 && presence_ != Presence::kGone) {
     const pg::TurnMemory::Turn turn(memory);
     NoteTurn();
-    const std::uint32_t work_seen = slot_.work;
     if (MayWork()) {
-      LookIfDue(work_seen);
+      LookIfDue();
       Turn();
       BeatIfDue();
     }
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
-    reason.Wait(UntilNextTurn(work_seen), wait_.fd);
+    reason.Wait(UntilNextTurn(), wait_.fd);
   }
 }
 
