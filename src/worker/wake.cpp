@@ -61,6 +61,17 @@ void WakeForExtension() noexcept {
   Wake(shared->launcher);
 }
 
+void WakeAfterPrepared(bool has_extension) noexcept {
+  DatabaseSlot* slot = FindDatabase(MyDatabaseId);
+  if (slot != nullptr) {
+    slot->provider_changes.fetch_add(1);
+    slot->requests.fetch_add(1);
+  }
+  if (slot != nullptr || has_extension) {
+    WakeForExtension();
+  }
+}
+
 void WakeCoordinator() noexcept {
   if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
     slot->requests.fetch_add(1);

@@ -18,6 +18,10 @@ void WakeWorkers(DatabaseSlot& slot) noexcept;
 /// A commit created, changed or dropped an extension in this session's database.
 void WakeForExtension() noexcept;
 
+/// COMMIT PREPARED or ROLLBACK PREPARED in this session's database: whatever could have changed is
+/// looked at again, unless the extension is not there and was not.
+void WakeAfterPrepared(bool has_extension) noexcept;
+
 /// An operator asked for something in this session's database, by a commit.
 void WakeCoordinator() noexcept;
 

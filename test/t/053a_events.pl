@@ -1,6 +1,6 @@
-# Commits tell the workers which queues they wrote to: nothing is missed, also when more is told than fits.
-# Workers look by themselves once an hour only, so whatever is
-# embedded here was told.
+# Commits tell the workers which queues they wrote to: nothing is missed, also when more is told than fits,
+# also by transactions that were prepared. Workers look by themselves once an hour only, so whatever is
+# embedded here was told of.
 use strict;
 use warnings FATAL => 'all';
 
@@ -9,10 +9,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $engine = EngineTest->new('main', conf => qq{
+max_prepared_transactions = 5
 max_locks_per_transaction = 512
 ai.poll_interval = '1h'
 });
 my $node = $engine->node;
+my $later = $engine->elsewhere(database => 'later');
+my $offset = 0;
 
 sub workers_of
 {
@@ -23,9 +26,83 @@ sub workers_of
 
 sub embedded { my ($table, $rows) = @_; return "SELECT count(*) = $rows FROM ${table}_embedding_store"; }
 
+# What the processes said since the last time they were asked.
+sub said
+{
+	my $log = slurp_file($node->logfile, $offset);
+	$offset = -s $node->logfile;
+	return join '', grep { !/LOG:  statement:/ && /\bai\b|PANIC|terminated by signal/ } split /^/m, $log;
+}
+
 $engine->table('plain');
 workers_of('postgres', 2, 'two workers');
 $engine->is_prompt('plain', 'a commit wakes the workers');
+
+subtest 'rows of a prepared transaction' => sub {
+	$engine->sql(q{BEGIN; INSERT INTO plain VALUES (1001, 'prepared'); PREPARE TRANSACTION 'rows'});
+	$engine->is_prompt('plain', 'another row');
+	is($engine->sql(q{SELECT count(*) FROM plain_embedding_store WHERE id = 1001}), 0, 'it is not there before');
+	EngineTest::takes_less(5, 'COMMIT PREPARED wakes the workers', sub {
+		$engine->sql(q{COMMIT PREPARED 'rows'});
+		ok($engine->poll(q{SELECT EXISTS (SELECT FROM plain_embedding_store WHERE id = 1001)}), 'embedded');
+	});
+	$engine->sql(q{BEGIN; INSERT INTO plain VALUES (1002, 'not wanted'); PREPARE TRANSACTION 'rows'});
+	$engine->sql(q{ROLLBACK PREPARED 'rows'});
+	$engine->is_prompt('plain', 'a row after ROLLBACK PREPARED');
+	is($engine->sql(q{SELECT count(*) FROM plain_embedding_store WHERE id = 1002}), 0, 'nothing of what was rolled back');
+};
+
+subtest 'jobs, pauses and providers of a prepared transaction' => sub {
+	$engine->sql(q{BEGIN; SELECT ai.pause_vectorizer('plain'); PREPARE TRANSACTION 'pause'});
+	$engine->sql(q{COMMIT PREPARED 'pause'});
+	$engine->sql(q{INSERT INTO plain VALUES (1003, 'later')});
+	$engine->sql(q{BEGIN; SELECT ai.resume_vectorizer('plain'); PREPARE TRANSACTION 'resume'});
+	$engine->sql(q{COMMIT PREPARED 'resume'});
+	ok($engine->poll(q{SELECT EXISTS (SELECT FROM plain_embedding_store WHERE id = 1003)}), 'resumed');
+	$engine->sql(q{BEGIN; SELECT ai.create_embedding_job('a prepared text', ai.embedding_openai('mock-8', 8));
+		PREPARE TRANSACTION 'job'});
+	$engine->sql(q{COMMIT PREPARED 'job'});
+	ok($engine->poll(q{SELECT status = 'completed' FROM ai.embedding_jobs WHERE input_text = 'a prepared text'}), 'a job');
+};
+
+subtest 'an extension that is created by a prepared transaction' => sub {
+	$engine->sql('CREATE DATABASE later');
+	$engine->sql(q{BEGIN; CREATE EXTENSION ai CASCADE; PREPARE TRANSACTION 'create'}, 'later');
+	workers_of('later', 0, 'no worker before');
+	$engine->sql(q{COMMIT PREPARED 'create'}, 'later');
+	workers_of('later', 2, 'workers after COMMIT PREPARED');
+	$later->table('late');
+	$later->is_prompt('late', 'they work');
+};
+
+subtest 'an extension that is dropped by a prepared transaction' => sub {
+	said();
+	$later->sql(q{BEGIN; DROP EXTENSION ai CASCADE; PREPARE TRANSACTION 'drop'});
+	my @workers = $engine->workers('later');
+	# They leave the extension alone for a second, and look again: twice.
+	my $now = $engine->sql('SELECT clock_timestamp()');
+	ok($engine->poll(qq{SELECT count(*) = 3 FROM pg_stat_activity WHERE datname = 'later' AND backend_type LIKE 'ai %'
+		AND state_change > timestamptz '$now' + interval '1.5 s'}, 'template1'), 'the processes have looked again');
+	is_deeply([ sort $engine->workers('later') ], [ sort @workers ], 'the same workers are there');
+	is(said(), '', 'and say nothing');
+	$later->sql(q{ROLLBACK PREPARED 'drop'});
+	$later->is_prompt('late', 'after ROLLBACK PREPARED they go on');
+
+	$later->sql(q{BEGIN; DROP EXTENSION ai CASCADE; PREPARE TRANSACTION 'drop'});
+	$later->sql(q{COMMIT PREPARED 'drop'});
+	workers_of('later', 0, 'after COMMIT PREPARED they end');
+	ok($engine->poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'later' AND backend_type LIKE 'ai %'},
+			'template1'), 'the coordinator, too');
+	$engine->is_prompt('plain', 'the other database goes on');
+};
+
+subtest 'a COMMIT PREPARED where there is no extension' => sub {
+	$engine->sql(q{CREATE TABLE t (); BEGIN; CREATE TABLE u (); PREPARE TRANSACTION 'other'}, 'later');
+	$engine->sql(q{COMMIT PREPARED 'other'}, 'later');
+	$engine->is_prompt('plain', 'the other database goes on');
+	workers_of('later', 0, 'nobody comes');
+	like($node->safe_psql('later', q{SELECT count(*) FROM pg_class WHERE relname IN ('t', 'u')}), qr/^2$/, 'it did what it should');
+};
 
 subtest 'more commits to more queues than can be told' => sub {
 	my ($tables, $commits) = (12, 250);
