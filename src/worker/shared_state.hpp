@@ -61,6 +61,8 @@ struct SlowOwner {
 /// With more events than these between two turns of a worker, it looks at everything.
 using EventRing = pipeline::EventRing<1024>;
 
+static_assert(kMaxWorkers <= 32, "they have a bit each");
+
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
@@ -75,6 +77,7 @@ struct DatabaseSlot {
   std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   EventRing events;                        // what commits have changed; see queue_events.hpp
+  std::atomic<std::uint32_t> sleeping{0};  // workers, a bit each, that have to be woken for them
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;

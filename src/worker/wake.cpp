@@ -1,5 +1,6 @@
 #include "worker/wake.hpp"
 
+#include <bit>
 #include <csignal>
 
 #include "pg/queue_notes.hpp"
@@ -15,18 +16,25 @@ void Wake(const ProcessSlot& process) noexcept {
 
 namespace {
 
-/// The events come first: a worker that resets its latch just now sees them before it sleeps. What
-/// was said already and is not taken yet needs no other wake.
+/// Each once; see Asleep. A process that is gone may have left its bit, which wakes nobody.
+void WakeSleeping(DatabaseSlot& slot) noexcept {
+  if (slot.sleeping.load() == 0) {
+    return;
+  }
+  for (std::uint32_t left = slot.sleeping.exchange(0); left != 0; left &= left - 1) {
+    Wake(slot.workers[std::countr_zero(left)].process);
+  }
+}
+
+/// What was said already and is not taken yet needs no other wake: whoever said it wakes those who
+/// slept then, and whoever went to sleep since has seen it.
 void Tell(DatabaseSlot& slot, const Oid* queues, int count) noexcept {
   bool is_news = false;
   for (int i = 0; i < count; ++i) {
     is_news = slot.events.Publish(queues[i]) || is_news;
   }
-  if (!is_news) {
-    return;
-  }
-  for (const WorkerSlot& worker : slot.workers) {
-    Wake(worker.process);
+  if (is_news) {
+    WakeSleeping(slot);
   }
 }
 
@@ -54,6 +62,10 @@ void WakeForExtension() noexcept {
       slot->extension_changes.fetch_add(1);
       Wake(slot->coordinator);
       WakeWorkers(*slot);
+      // One that leaves the extension alone, because somebody may drop it, takes no events.
+      for (const WorkerSlot& worker : slot->workers) {
+        Wake(worker.process);
+      }
     } else {
       shared->look_at_all = true;
     }

@@ -190,7 +190,7 @@ milliseconds Worker::UntilNextTurn() const {
   if (presence_ == Presence::kBusy) {
     return kBusyInterval;
   }
-  // A statement may have reset the latch that a commit had set.
+  // Commits do not wake who is awake.
   if (slot_.events.HasNews(cursor_)) {
     return milliseconds(0);
   }
@@ -240,6 +240,7 @@ void Worker::Loop() {
       BeatIfDue();
     }
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
+    const Asleep asleep(slot_, MyNumber());
     reason.Wait(UntilNextTurn(), wait_.fd);
   }
 }
