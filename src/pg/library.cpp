@@ -5,6 +5,7 @@
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
 #include "pg/queue_notes.hpp"
+#include "pg/queue_route.hpp"
 #include "pg/secret.hpp"
 #include "pg/settings.hpp"
 #include "worker/engine.hpp"
@@ -45,6 +46,7 @@ void _PG_init() {
     ai::pg::InstallExtensionCheck();
     ai::pg::InstallQueueCallbacks();
     ai::pg::InstallQueueNotes();
+    ai::pg::InstallRouteCache();
     ai::pg::InstallSecretLogFilter();
     ai::worker::InstallEngine();
     ai::pg::WarnIfNotPreloaded();
