@@ -96,15 +96,30 @@ void SetPriority(QueueRoute* route, Relation relation, const char* column) {
   }
 }
 
+[[noreturn]] void RefuseTrigger(const Trigger& trigger) {
+  ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+          errmsg("trigger \"%s\" was not made by ai.create_vectorizer", trigger.tgname));
+  pg_unreachable();
+}
+
+/// Whether all keys are given: what comes after them in a queue is the time.
+bool HasKeys(TupleDesc queue, int count) {
+  return queue->natts > count &&
+         std::strcmp(NameStr(TupleDescAttr(queue, count)->attname), "queued_at") == 0;
+}
+
 /// Keys are copied as they are. Whatever was renamed since, a value of another type than the
 /// queue's column must not get there.
-void CheckKeyTypes(const QueueRoute& route, Relation source) {
+void CheckKeys(const QueueRoute& route, Relation source, const Trigger& trigger) {
   Relation queue = table_open(route.queue, RowExclusiveLock);
   const TupleDesc columns = RelationGetDescr(queue);
+  if (!HasKeys(columns, route.key_count)) {
+    RefuseTrigger(trigger);
+  }
   for (int i = 0; i < route.key_count; ++i) {
     const Form_pg_attribute key =
         TupleDescAttr(RelationGetDescr(source), route.source_columns[i] - 1);
-    if (i >= columns->natts || TupleDescAttr(columns, i)->atttypid != getBaseType(key->atttypid)) {
+    if (TupleDescAttr(columns, i)->atttypid != getBaseType(key->atttypid)) {
       ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
               errmsg("column \"%s\" of relation \"%s\" is not the key that a vectorizer was "
                      "created with",
@@ -178,8 +193,7 @@ QueueRoute FindRoute(const TriggerData& event) {
   const std::uint64_t changes_before = changes;
   const int key_count = KeyCount(trigger);
   if (key_count < 1 || key_count > INDEX_MAX_KEYS) {
-    ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-            errmsg("trigger \"%s\" was not made by ai.create_vectorizer", trigger.tgname));
+    RefuseTrigger(trigger);
   }
   QueueRoute route{};
   route.queue = QueueByName(trigger.tgargs[0], trigger.tgargs[1], trigger.tgname);
@@ -191,7 +205,7 @@ QueueRoute FindRoute(const TriggerData& event) {
   for (int i = 0; i < key_count; ++i) {
     route.source_columns[i] = ColumnByName(source, trigger.tgargs[kFirstKeyArgument + i]);
   }
-  CheckKeyTypes(route, source);
+  CheckKeys(route, source, trigger);
   if (trigger.tgnargs > kFirstKeyArgument + key_count) {
     SetPriority(&route, source, trigger.tgargs[trigger.tgnargs - 1]);
   }
