@@ -14,6 +14,7 @@ void Reset(DatabaseSlot& slot, Oid database) {
   slot.asked = false;
   slot.suspended = 0;
   slot.sleeping = 0;
+  ++slot.catalog_changes;
   slot.coordinator.ended_well = false;
   slot.indexer.ended_well = false;
   slot.reconciler.ended_well = false;

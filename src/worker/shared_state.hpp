@@ -18,6 +18,7 @@ inline constexpr int kMaxDatabases = 64;
 inline constexpr int kMaxWorkers = 32;    // of a database; the most that ai.workers accepts
 inline constexpr int kMaxSlotNotes = 64;  // vectorizers that a worker has requests of at a time
 inline constexpr int kMaxSlowOwners = 16;
+inline constexpr int kMaxBarred = 64;
 inline constexpr int kNobody = -1;
 
 /// The vital signs of a process (core/policy/vital_signs.hpp), written and read without the lock.
@@ -58,6 +59,12 @@ struct SlowOwner {
   std::atomic<SteadyTime> until{SteadyTime()};
 };
 
+/// A queue that wakes nobody, at a place by its number; see barred_queues.hpp.
+struct BarredQueue {
+  std::atomic<std::uint64_t> key{0};  // queue, and the catalog_changes that it holds for
+  std::atomic<SteadyTime> until{SteadyTime()};
+};
+
 /// With more events than these between two turns of a worker, it looks at everything.
 using EventRing = pipeline::EventRing<1024>;
 
@@ -78,6 +85,8 @@ struct DatabaseSlot {
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   EventRing events;                        // what commits have changed; see queue_events.hpp
   std::atomic<std::uint32_t> sleeping{0};  // workers, a bit each, that have to be woken for them
+  std::atomic<std::uint32_t> catalog_changes{0};  // commits that have workers look at everything
+  BarredQueue barred[kMaxBarred];
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;

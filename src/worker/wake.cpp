@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "pg/queue_notes.hpp"
+#include "worker/barred_queues.hpp"
 
 namespace ai::worker {
 
@@ -26,14 +27,16 @@ void WakeSleeping(DatabaseSlot& slot) noexcept {
   }
 }
 
-/// What was said already and is not taken yet needs no other wake: whoever said it wakes those who
-/// slept then, and whoever went to sleep since has seen it.
 void Tell(DatabaseSlot& slot, const Oid* queues, int count) noexcept {
-  bool is_news = false;
+  bool to_be_woken = false;
   for (int i = 0; i < count; ++i) {
-    is_news = slot.events.Publish(queues[i]) || is_news;
+    if (queues[i] == pg::kEverything) {
+      slot.catalog_changes.fetch_add(1);
+    }
+    slot.events.Publish(queues[i]);
+    to_be_woken = to_be_woken || !IsBarred(slot, queues[i]);
   }
-  if (is_news) {
+  if (to_be_woken) {
     WakeSleeping(slot);
   }
 }

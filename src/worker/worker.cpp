@@ -8,6 +8,7 @@
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
+#include "worker/barred_queues.hpp"
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/health.hpp"
@@ -71,7 +72,7 @@ Registration RegisterWhenFree() {
 class Worker final {
  public:
   Worker(DatabaseSlot& slot, const Registration& registration)
-      : slot_(slot), registration_(registration), pipeline_(registration.lease) {}
+      : slot_(slot), registration_(registration), pipeline_(registration.lease), barred_(slot) {}
   void Run();
 
  private:
@@ -91,6 +92,7 @@ class Worker final {
   Presence presence_ = Presence::kBusy;  // not known yet
   bool updated_ = false;                 // the extension has another version than we
   Pipeline pipeline_;
+  BarredQueues barred_;
   WaitFor wait_;
   Tally unreported_;
   SteadyTime next_beat_;  // the first is at once
@@ -118,9 +120,11 @@ bool Worker::MayWork() {
 
 /// After every commit that changed a queue, and now and then for what comes by another way.
 void Worker::LookIfDue() {
-  if (TakeEvents(slot_.events, cursor_).empty() && clock_.Now() < next_look_) {
+  const QueueEvents events = TakeEvents(slot_.events, cursor_);
+  if (events.empty() && clock_.Now() < next_look_) {
     return;
   }
+  barred_.Look(events, clock_.Now());
   pipeline_.LookAgain();
   next_look_ = clock_.Now() + milliseconds(pg::settings.poll_interval);
 }

@@ -135,5 +135,42 @@ subtest 'a vectorizer that is new, off, on' => sub {
 	ok($engine->poll(embedded('filled', 31)), 'it is done when it is on again');
 };
 
+# Whether commits to a table wake a worker, however often one looks for other reasons: once in many tries
+# they do not.
+sub wakes_nobody
+{
+	my ($table, $test) = @_;
+	my $woken = q{SELECT max(state_change) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres';};
+	foreach my $try (1 .. 50)
+	{
+		my @lines = split /\n/, $engine->sql($woken
+				. join('', map { "INSERT INTO $table VALUES (100 * $try + $_, 'a row');" } 1 .. 5) . "SELECT pg_sleep(0.2); $woken");
+		return pass("$test (try $try)") if $lines[0] eq $lines[-1];
+	}
+	return fail($test);
+}
+
+subtest 'a vectorizer that may not work wakes nobody' => sub {
+	$engine->table('still');
+	$engine->sql(q{SELECT ai.pause_vectorizer('still')});
+	wakes_nobody('still', 'paused');
+	is($engine->sql('SELECT count(*) FROM still_embedding_store'), 0, 'nothing is done');
+	$engine->sql(q{SELECT ai.resume_vectorizer('still')});
+	$engine->is_settled('still', 'all of it is done when it is resumed');
+	$engine->is_prompt('still', 'and what comes then, at once');
+	$engine->sql(q{TRUNCATE still; SELECT ai.disable_vectorizer_schedule('still')});
+	wakes_nobody('still', 'off');
+	$engine->sql(q{SELECT ai.enable_vectorizer_schedule('still')});
+	$engine->is_settled('still', 'all of it is done when it is on again');
+	$engine->sql(q{TRUNCATE still; SELECT ai.pause_workers()});
+	wakes_nobody('still', 'all workers are paused');
+	$engine->sql(q{SELECT ai.resume_workers()});
+	$engine->is_settled('still', 'all of it is done when they go on');
+	$engine->sql(q{TRUNCATE still; SELECT ai.pause_vectorizer('still', now() + interval '3 s')});
+	$engine->sql(q{INSERT INTO still VALUES (1, 'later')});
+	$engine->is_settled('still', 'what came in a pause is done when it ends by itself');
+	$engine->is_prompt('still', 'and what comes after it, at once');
+};
+
 unlike(slurp_file($node->logfile), qr/PANIC|terminated by signal|server process .* was terminated/, 'nobody crashed');
 done_testing();
