@@ -1,8 +1,9 @@
 // What has changed, told by many processes to many: a ring of ids in shared memory, and a cursor in
 // each process that reads. Nobody waits for anybody, and who publishes takes no lock.
 //
-// INVARIANT: no change is missed. Every reader is given its id by a Take that began before, or
-// begins after, the reader could see the change; or is told to look at everything.
+// INVARIANT: no change is missed. Of a change that was made and then published, every reader is
+// told by its next Take, by its id or by kOverflow; unless it was told before and looks only now,
+// so that it sees the change.
 //
 //   Publish draws a ticket and writes the id, stamped with the ticket, to the ticket's place. Take
 //   reads the places of all tickets that were drawn since its cursor. A place with another stamp
