@@ -1,6 +1,7 @@
 // Events from many threads to many: nothing is missed, whatever happens at the same time.
 #include "core/pipeline/event_ring.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -93,11 +94,11 @@ TEST_CASE("a new reader makes no event go unsaid", "[events]") {
 namespace {
 
 constexpr std::uint32_t kQueues = 6;
-constexpr int kChanges = 50000;  // by each writer
+constexpr int kChanges = 30;  // by each writer: what is missed at the end is told by nothing else
 
 /// Each queue is a counter, which is the change; readers copy it when they are told to.
 struct World {
-  EventRing<16> ring;
+  EventRing<4> ring;
   std::atomic<std::uint64_t> queues[kQueues] = {};
   std::atomic<int> writers{0};
 };
@@ -114,25 +115,18 @@ void Write(World& world, std::uint32_t first) {
 
 struct Copy {
   std::uint64_t queues[kQueues] = {};
-  int overflows = 0;
-  int events = 0;
 };
 
 Copy Read(World& world) {
   Copy copy;
-  EventRing<16>::Cursor cursor = 0;
-  const auto look = [&](std::uint32_t queue) {
-    copy.queues[queue] = world.queues[queue].load(std::memory_order_relaxed);
-  };
+  EventRing<4>::Cursor cursor = 0;
   for (bool last = false; !last;) {
     last = world.writers.load() == 0;
     bool told[kQueues] = {};
     const Taken taken = world.ring.Take(cursor, [&](std::uint32_t id) { told[id] = true; });
-    copy.overflows += taken == Taken::kOverflow ? 1 : 0;
     for (std::uint32_t queue = 0; queue < kQueues; ++queue) {
       if (told[queue] || taken == Taken::kOverflow) {
-        copy.events += told[queue] ? 1 : 0;
-        look(queue);
+        copy.queues[queue] = world.queues[queue].load(std::memory_order_relaxed);
       }
     }
     std::this_thread::yield();
@@ -145,7 +139,8 @@ Copy Read(World& world) {
 TEST_CASE("readers know every change of many writers", "[events]") {
   constexpr int kWriters = 4;
   constexpr int kReaders = 3;
-  for (int round = 0; round < 4; ++round) {
+  int missed = 0;
+  for (int round = 0; round < 1000; ++round) {
     const auto world = std::make_unique<World>();
     world->writers = kWriters;
     std::vector<Copy> copies(kReaders);
@@ -160,9 +155,8 @@ TEST_CASE("readers know every change of many writers", "[events]") {
       thread.join();
     }
     for (const Copy& copy : copies) {
-      for (std::uint32_t queue = 0; queue < kQueues; ++queue) {
-        CHECK(copy.queues[queue] == world->queues[queue]);
-      }
+      missed += std::equal(copy.queues, copy.queues + kQueues, world->queues) ? 0 : 1;
     }
   }
+  CHECK(missed == 0);
 }
