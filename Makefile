@@ -89,10 +89,10 @@ check-security:
 check-vectors:
 	@$(MAKE) --no-print-directory -C '$(ROOT)/test/vectors' run VECTORS='$(abspath $(VECTORS))'
 
-# Both parts run, whatever the first one says.
+# All parts run, whatever the first one says.
 bench:
 	@status=0; $(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run || status=1; \
-	  '$(ROOT)/scripts/bench-server' || status=1; \
+	  '$(ROOT)/scripts/bench-server' || status=1; '$(ROOT)/scripts/bench-insert' || status=1; \
 	  $(MAKE) --no-print-directory -C '$(ROOT)/test/bench' run-engine || status=1; exit $$status
 
 # Long versions of tests that make test runs too; the seed that is printed repeats a run.

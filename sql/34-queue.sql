@@ -159,7 +159,7 @@ BEGIN
         ai._key_list(v.source_pk, '%2$s'), CASE WHEN priority IS NOT NULL THEN ', priority' END,
         ai._key_list(v.source_pk, '%1$s'), priority, relation, condition));
     IF rows > 0 THEN
-        PERFORM ai._vectorizer_notify();
+        PERFORM ai._vectorizer_notify(v.queue);
     END IF;
     RETURN rows;
 END
@@ -186,7 +186,7 @@ BEGIN
         ai._key_list(v.source_pk, 't.%3$s'), ai._qualified_name(v.target),
         ai._from_source(v.source), ai._key_list(v.source_pk, 's.%1$s %4$s t.%3$s', ' AND ')));
     IF rows > 0 THEN
-        PERFORM ai._vectorizer_notify();
+        PERFORM ai._vectorizer_notify(v.queue);
     END IF;
     RETURN rows;
 END

@@ -24,12 +24,37 @@ CREATE FUNCTION ai._vectorizer_flush_pending() RETURNS void
 COMMENT ON FUNCTION ai._vectorizer_flush_pending() IS
     'writes the keys that this transaction has collected so far to the queues';
 
+-- What workers are told at the commit of a transaction: see doc/architecture.md.
 CREATE FUNCTION ai._vectorizer_notify() RETURNS void
     LANGUAGE c VOLATILE STRICT
     AS 'MODULE_PATHNAME', 'ai_vectorizer_notify';
 COMMENT ON FUNCTION ai._vectorizer_notify() IS
-    'lets the commit of this transaction wake the workers, as the triggers do';
-REVOKE ALL ON FUNCTION ai._vectorizer_notify() FROM PUBLIC;
+    'lets the commit of this transaction wake the workers, which then look at everything';
+
+CREATE FUNCTION ai._vectorizer_notify(queue oid) RETURNS void
+    LANGUAGE c VOLATILE STRICT
+    AS 'MODULE_PATHNAME', 'ai_vectorizer_notify';
+COMMENT ON FUNCTION ai._vectorizer_notify(oid) IS
+    'lets the commit of this transaction wake the workers for a queue, as the triggers do';
+
+CREATE FUNCTION ai._embedding_jobs_notify() RETURNS void
+    LANGUAGE c VOLATILE STRICT
+    AS 'MODULE_PATHNAME', 'ai_embedding_jobs_notify';
+COMMENT ON FUNCTION ai._embedding_jobs_notify() IS
+    'lets the commit of this transaction wake the workers for embedding jobs';
+
+CREATE FUNCTION ai._vectorizers_changed() RETURNS trigger
+    LANGUAGE c
+    AS 'MODULE_PATHNAME', 'ai_vectorizers_changed';
+COMMENT ON FUNCTION ai._vectorizers_changed() IS
+    'trigger: workers look at all vectorizers when this transaction has committed';
+
+REVOKE ALL ON FUNCTION ai._vectorizer_notify(), ai._vectorizer_notify(oid),
+    ai._embedding_jobs_notify(), ai._vectorizers_changed() FROM PUBLIC;
+
+CREATE TRIGGER notify AFTER INSERT OR UPDATE OR DELETE ON ai.vectorizer
+    FOR EACH STATEMENT EXECUTE FUNCTION ai._vectorizers_changed();
+ALTER TABLE ai.vectorizer ENABLE ALWAYS TRIGGER notify;
 
 CREATE FUNCTION ai._changed(anyelement, anyelement) RETURNS boolean
     LANGUAGE c IMMUTABLE PARALLEL SAFE

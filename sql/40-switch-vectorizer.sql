@@ -56,7 +56,6 @@ BEGIN
         PERFORM ai._vectorizer_repair(v);
     END IF;
     UPDATE ai.vectorizer x SET disabled = disable WHERE x.id = v.id AND x.disabled <> disable;
-    PERFORM ai._vectorizer_notify();
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_set_disabled(oid, ai.vectorizer, boolean) IS

@@ -27,9 +27,6 @@ BEGIN
         SELECT y.id FROM ai.vectorizer y
         WHERE y.id = v.id AND y.restoring AND ai._vectorizer_is_whole(y)
         FOR NO KEY UPDATE SKIP LOCKED);
-    IF FOUND THEN
-        PERFORM ai._vectorizer_notify();
-    END IF;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_follow_restore(ai.vectorizer) IS

@@ -54,6 +54,21 @@ COMMENT ON FUNCTION ai._pause_left(text, int4) IS
     'for how many milliseconds a worker may take no rows of a vectorizer; null if it may, infinity '
     'if somebody has to resume it';
 
+-- What commits to a queue need not wake anybody for: see src/worker/barred_queues.hpp.
+CREATE FUNCTION ai._barred_queues(queues oid[], OUT queue oid, OUT left_ms float8)
+    RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT q, CASE WHEN v.id IS NULL OR v.disabled OR v.restoring THEN 'infinity'
+              ELSE ai._pause_left(NULL, v.id) END
+    FROM unnest(queues) q LEFT JOIN ai.vectorizer v ON v.queue = q
+    WHERE v.id IS NULL OR v.disabled OR v.restoring OR ai._pause_left(NULL, v.id) IS NOT NULL
+    $$;
+COMMENT ON FUNCTION ai._barred_queues(oid[]) IS
+    'those of these queues from which no worker may take rows, and for how many milliseconds';
+REVOKE ALL ON FUNCTION ai._barred_queues(oid[]) FROM PUBLIC;
+
 CREATE FUNCTION ai._pause_end(until timestamptz) RETURNS timestamptz
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp

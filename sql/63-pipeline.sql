@@ -370,7 +370,7 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
         only_ids int4[] DEFAULT NULL, only_queues oid[] DEFAULT NULL, after int4 DEFAULT 0,
         most int4 DEFAULT NULL, OUT id int4, OUT version text, OUT priority int4, OUT first_change tid,
         OUT retry_in_ms float8, OUT suspect_in_ms float8, OUT pause_left_ms float8, OUT owner oid,
-        OUT granted int4)
+        OUT granted int4, OUT queue oid)
     RETURNS SETOF record
     LANGUAGE sql
     SET search_path = pg_catalog, pg_temp
@@ -379,7 +379,7 @@ CREATE FUNCTION ai._look_for_work(INOUT whole boolean, suspects boolean, compone
         w.priority, w.first_change,
         extract(epoch FROM w.next_retry - now()) * 1000,
         extract(epoch FROM w.next_suspect - now()) * 1000, ai._pause_left(component, v.id),
-        s.relowner, w.granted
+        s.relowner, w.granted, v.queue::oid
     FROM ai.vectorizer v
     LEFT JOIN pg_class s ON s.oid = v.source
     CROSS JOIN LATERAL ai._vectorizer_has_work(v, _look_for_work.whole, suspects) w

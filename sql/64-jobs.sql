@@ -131,7 +131,7 @@ BEGIN
         ai._key_as_jsonb(v, 'f'), ai._key_list(v.source_pk, 'f.%2$s'),
         ai._qualified_name(v.queue), columns, columns) USING key;
     GET DIAGNOSTICS rows = ROW_COUNT;
-    PERFORM ai._vectorizer_notify();
+    PERFORM ai._vectorizer_notify(v.queue);
     RETURN rows;
 END
 $$;

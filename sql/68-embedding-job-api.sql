@@ -99,7 +99,7 @@ BEGIN
         ORDER BY j.embedded_at DESC LIMIT 1) d ON d.embedded_at > oldest
     RETURNING CASE WHEN n.status = 'completed' AND n.notify_channel IS NOT NULL
               THEN ai._embedding_job_tell(n.notify_channel, n.id, n.status) ELSE n.id END;
-    PERFORM ai._vectorizer_notify();
+    PERFORM ai._embedding_jobs_notify();
 END
 $$;
 COMMENT ON FUNCTION ai._create_embedding_job(oid, text[], jsonb, ai.job_priority, int4, jsonb,
@@ -230,7 +230,7 @@ BEGIN
         processing_time_ms = NULL, error_message = NULL
     WHERE j.id = job.id;
     DELETE FROM ai.embedding_job_failures f WHERE f.job_id = job.id;
-    PERFORM ai._vectorizer_notify();
+    PERFORM ai._embedding_jobs_notify();
     RETURN true;
 END
 $$;

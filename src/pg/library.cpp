@@ -4,6 +4,8 @@
 #include "pg/extension_check.hpp"
 #include "pg/guard.hpp"
 #include "pg/queue_batch.hpp"
+#include "pg/queue_notes.hpp"
+#include "pg/queue_route.hpp"
 #include "pg/secret.hpp"
 #include "pg/settings.hpp"
 #include "worker/engine.hpp"
@@ -43,6 +45,8 @@ void _PG_init() {
     ai::pg::DefineSettings();
     ai::pg::InstallExtensionCheck();
     ai::pg::InstallQueueCallbacks();
+    ai::pg::InstallQueueNotes();
+    ai::pg::InstallRouteCache();
     ai::pg::InstallSecretLogFilter();
     ai::worker::InstallEngine();
     ai::pg::WarnIfNotPreloaded();

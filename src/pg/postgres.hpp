@@ -54,6 +54,7 @@ extern "C" {
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_func.h"
 #include "parser/parser.h"
 #include "pgstat.h"

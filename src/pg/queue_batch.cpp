@@ -4,94 +4,21 @@
 
 #include "core/policy/row_priority.hpp"
 #include "pg/compat.hpp"
+#include "pg/queue_batch_pool.hpp"
+#include "pg/queue_notes.hpp"
 
 namespace ai::pg {
 
 namespace {
 
-/// Rows for one queue, collected by one subtransaction. The queue's first columns are the keys, the
-/// others get their defaults.
-struct Batch {
-  Batch* next;
-  MemoryContext memory;      // of the batch itself
-  MemoryContext row_memory;  // of its rows, emptied by each flush
-  SubTransactionId subtransaction;
-  Oid queue;
-  TupleDesc descriptor;
-  Datum* defaults;
-  bool* default_nulls;
-  HeapTuple* rows;
-  int count;
-};
-
-constexpr int kMaxRows = 1000;
-constexpr int kMaxColumns = 64;  // keys are at most INDEX_MAX_KEYS
-
-Batch* batches = nullptr;    // below TopTransactionContext
-bool queue_written = false;  // by the current transaction
-QueuedHook queued_hook = nullptr;
-
-[[noreturn]] void RefuseQueue(Oid queue) {
-  ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-          errmsg("relation with OID %u is not the queue of a vectorizer", queue),
-          errhint("Drop the vectorizer with ai.drop_vectorizer and create it again."));
-  pg_unreachable();
-}
-
-/// Evaluates the defaults of all columns after the keys: what is stable in a transaction.
-void FillDefaults(Batch* batch, Relation queue, int key_count) {
-  const int columns = batch->descriptor->natts;
-  batch->defaults = static_cast<Datum*>(palloc0(sizeof(Datum) * columns));
-  batch->default_nulls = static_cast<bool*>(palloc0(sizeof(bool) * columns));
-  EState* state = CreateExecutorState();
-  for (int i = key_count; i < columns; ++i) {
-    auto* expression = reinterpret_cast<Expr*>(build_column_default(queue, i + 1));
-    batch->default_nulls[i] = true;
-    if (expression == nullptr) {
-      continue;
-    }
-    const Form_pg_attribute column = TupleDescAttr(batch->descriptor, i);
-    const Datum value = ExecEvalExpr(ExecPrepareExpr(expression, state),
-                                     GetPerTupleExprContext(state), &batch->default_nulls[i]);
-    if (!batch->default_nulls[i]) {
-      batch->defaults[i] = datumCopy(value, column->attbyval, column->attlen);
-    }
-  }
-  FreeExecutorState(state);
-}
-
-Batch* MakeBatch(const QueueRoute& route) {
-  Relation queue = table_open(route.queue, RowExclusiveLock);
-  TupleDesc descriptor = RelationGetDescr(queue);
-  if (descriptor->natts < route.key_count || descriptor->natts > kMaxColumns) {
-    RefuseQueue(route.queue);
-  }
-  MemoryContext memory =
-      AllocSetContextCreate(TopTransactionContext, "ai queue batch", ALLOCSET_SMALL_SIZES);
-  MemoryContext caller = MemoryContextSwitchTo(memory);
-  auto* batch = static_cast<Batch*>(palloc0(sizeof(Batch)));
-  batch->memory = memory;
-  batch->row_memory = AllocSetContextCreate(memory, "ai queue rows", ALLOCSET_DEFAULT_SIZES);
-  batch->subtransaction = GetCurrentSubTransactionId();
-  batch->queue = route.queue;
-  batch->descriptor = CreateTupleDescCopy(descriptor);
-  batch->rows = static_cast<HeapTuple*>(palloc(sizeof(HeapTuple) * kMaxRows));
-  FillDefaults(batch, queue, route.key_count);
-  batch->next = batches;
-  batches = batch;
-  MemoryContextSwitchTo(caller);
-  table_close(queue, NoLock);
-  return batch;
-}
-
-Batch* BatchFor(const QueueRoute& route) {
+QueueBatch* BatchFor(const QueueRoute& route) {
   const SubTransactionId current = GetCurrentSubTransactionId();
-  for (Batch* batch = batches; batch != nullptr; batch = batch->next) {
+  for (QueueBatch* batch = FirstBatch(); batch != nullptr; batch = batch->next) {
     if (batch->queue == route.queue && batch->subtransaction == current) {
       return batch;
     }
   }
-  return MakeBatch(route);
+  return TakeBatch(route.queue, route.key_count);
 }
 
 int PriorityOf(const QueueRoute& route, TupleTableSlot* slot) {
@@ -118,26 +45,21 @@ int PriorityOf(const QueueRoute& route, TupleTableSlot* slot) {
   }
 }
 
-/// One bulk insert of the batch's rows, indexes included. The queue may have been dropped since, by
-/// a subtransaction of the one that collected the rows; then nobody wants them any more.
-void InsertRows(Batch* batch) {
-  Relation queue = try_table_open(batch->queue, RowExclusiveLock);
-  if (queue == nullptr) {
-    return;
-  }
+/// One bulk insert of the batch's rows, indexes included.
+void InsertRows(Relation queue, const QueueBatch& batch) {
   EState* state = CreateExecutorState();
   MemoryContext caller = MemoryContextSwitchTo(state->es_query_cxt);
   ResultRelInfo* target = makeNode(ResultRelInfo);
   InitResultRelInfo(target, queue, 0, nullptr, 0);
   ExecOpenIndices(target, false);
 
-  auto** slots = static_cast<TupleTableSlot**>(palloc(sizeof(TupleTableSlot*) * batch->count));
-  for (int i = 0; i < batch->count; ++i) {
-    slots[i] = MakeSingleTupleTableSlot(batch->descriptor, &TTSOpsHeapTuple);
-    ExecStoreHeapTuple(batch->rows[i], slots[i], false);
+  auto** slots = static_cast<TupleTableSlot**>(palloc(sizeof(TupleTableSlot*) * batch.count));
+  for (int i = 0; i < batch.count; ++i) {
+    slots[i] = MakeSingleTupleTableSlot(batch.descriptor, &TTSOpsHeapTuple);
+    ExecStoreHeapTuple(batch.rows[i], slots[i], false);
   }
-  table_multi_insert(queue, slots, batch->count, GetCurrentCommandId(true), 0, nullptr);
-  for (int i = 0; i < batch->count; ++i) {
+  table_multi_insert(queue, slots, batch.count, GetCurrentCommandId(true), 0, nullptr);
+  for (int i = 0; i < batch.count; ++i) {
     InsertIndexTuples(target, slots[i], state);
     ResetPerTupleExprContext(state);
     ExecDropSingleTupleTableSlot(slots[i]);
@@ -146,29 +68,32 @@ void InsertRows(Batch* batch) {
   ExecCloseIndices(target);
   MemoryContextSwitchTo(caller);
   FreeExecutorState(state);
-  table_close(queue, NoLock);
 }
 
-void Flush(Batch* batch) {
+/// A single row of a user's transaction: the executor's state would cost more than the row.
+void InsertRow(Relation queue, const QueueBatch& batch) {
+  ExecStoreHeapTuple(batch.rows[0], batch.slot, false);
+  table_tuple_insert(queue, batch.slot, GetCurrentCommandId(true), 0, nullptr);
+  ExecClearTuple(batch.slot);
+}
+
+/// The queue may have been dropped since, by a subtransaction of the one that collected the rows;
+/// then nobody wants them any more.
+void Flush(QueueBatch* batch) {
   if (batch->count == 0) {
     return;
   }
-  InsertRows(batch);
-  queue_written = true;
+  if (Relation queue = try_table_open(batch->queue, RowExclusiveLock); queue != nullptr) {
+    if (batch->count == 1 && !queue->rd_rel->relhasindex) {
+      InsertRow(queue, *batch);
+    } else {
+      InsertRows(queue, *batch);
+    }
+    table_close(queue, NoLock);
+    NoteQueueWritten(batch->queue);
+  }
   batch->count = 0;
   MemoryContextReset(batch->row_memory);
-}
-
-void Forget(SubTransactionId subtransaction) {
-  for (Batch** link = &batches; *link != nullptr;) {
-    Batch* batch = *link;
-    if (batch->subtransaction == subtransaction) {
-      *link = batch->next;
-      MemoryContextDelete(batch->memory);
-    } else {
-      link = &batch->next;
-    }
-  }
 }
 
 void OnTransactionEvent(XactEvent event, void*) {
@@ -178,14 +103,9 @@ void OnTransactionEvent(XactEvent event, void*) {
       FlushQueueBatches();
       break;
     case XACT_EVENT_COMMIT:
-      if (queue_written && queued_hook != nullptr) {
-        queued_hook();
-      }
-      [[fallthrough]];
     case XACT_EVENT_ABORT:
     case XACT_EVENT_PREPARE:
-      batches = nullptr;
-      queue_written = false;
+      GiveBackAllBatches();
       break;
     default:
       break;
@@ -194,29 +114,27 @@ void OnTransactionEvent(XactEvent event, void*) {
 
 void OnSubtransactionEvent(SubXactEvent event, SubTransactionId subtransaction, SubTransactionId,
                            void*) {
-  if (batches == nullptr) {
-    return;
-  }
   if (event == SUBXACT_EVENT_PRE_COMMIT_SUB) {
     FlushQueueBatches();
-    Forget(subtransaction);
+    GiveBackBatches(subtransaction);
   } else if (event == SUBXACT_EVENT_ABORT_SUB) {
-    Forget(subtransaction);
+    GiveBackBatches(subtransaction);
   }
 }
 
 }  // namespace
 
 void InstallQueueCallbacks() {
+  InstallBatchPool();
   RegisterXactCallback(OnTransactionEvent, nullptr);
   RegisterSubXactCallback(OnSubtransactionEvent, nullptr);
 }
 
 void CollectKey(const QueueRoute& route, TupleTableSlot* slot) {
-  Batch* batch = BatchFor(route);
+  QueueBatch* batch = BatchFor(route);
   const int columns = batch->descriptor->natts;
-  Datum values[kMaxColumns];
-  bool nulls[kMaxColumns];
+  Datum values[kMaxQueueColumns];
+  bool nulls[kMaxQueueColumns];
   std::memcpy(values, batch->defaults, sizeof(Datum) * columns);
   std::memcpy(nulls, batch->default_nulls, sizeof(bool) * columns);
   for (int i = 0; i < route.key_count; ++i) {
@@ -231,26 +149,18 @@ void CollectKey(const QueueRoute& route, TupleTableSlot* slot) {
   MemoryContext caller = MemoryContextSwitchTo(batch->row_memory);
   batch->rows[batch->count++] = heap_form_tuple(batch->descriptor, values, nulls);
   MemoryContextSwitchTo(caller);
-  if (batch->count == kMaxRows) {
+  if (batch->count == kMaxBatchRows) {
     Flush(batch);
   }
 }
 
 void FlushQueueBatches() {
   const SubTransactionId current = GetCurrentSubTransactionId();
-  for (Batch* batch = batches; batch != nullptr; batch = batch->next) {
+  for (QueueBatch* batch = FirstBatch(); batch != nullptr; batch = batch->next) {
     if (batch->subtransaction == current) {
       Flush(batch);
     }
   }
-}
-
-void NoteQueueWritten() {
-  queue_written = true;
-}
-
-void SetQueuedHook(QueuedHook hook) {
-  queued_hook = hook;
 }
 
 }  // namespace ai::pg

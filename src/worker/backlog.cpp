@@ -5,6 +5,7 @@
 #include "core/text/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/queue_notes.hpp"
 #include "worker/ending.hpp"
 #include "worker/extension.hpp"
 #include "worker/owner_share.hpp"
@@ -100,7 +101,7 @@ Step<PollResult> DatabaseBacklog::Poll(const PollRequest& request) {
                             ? std::any_of(request.queues->begin(), request.queues->end(),
                                           [](QueueId id) { return id < 0; }) ||
                                   std::find(request.events.begin(), request.events.end(),
-                                            kJobsEvent) != request.events.end()
+                                            pg::kJobs) != request.events.end()
                             : request.after == 0;
       if (jobs && !request.whole) {
         PollJobs(spi, request.suspects, result);
@@ -148,7 +149,7 @@ void DatabaseBacklog::PollVectorizers(pg::Spi& spi, const PollRequest& request,
       {INT4OID, Int32GetDatum(kSlice)}};
   const pg::Rows rows = spi.Execute(
       "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
-      "pause_left_ms, owner, granted FROM ai._look_for_work($1, $2, $3, $4, $5, $6, $7)",
+      "pause_left_ms, owner, granted, queue FROM ai._look_for_work($1, $2, $3, $4, $5, $6, $7)",
       arguments);
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
     QueueReport& report = result.queues.emplace_back();
@@ -164,6 +165,7 @@ void DatabaseBacklog::PollVectorizers(pg::Spi& spi, const PollRequest& request,
     report.pause_left = InMs(rows, i, 7);
     report.owner = DatumGetObjectId(rows.At(i, 8).value_or(ObjectIdGetDatum(InvalidOid)));
     report.granted = DatumGetInt32(*rows.At(i, 9));
+    tables_[report.id] = DatumGetObjectId(*rows.At(i, 10));
   }
   result.complete = !all || rows.count() < kSlice;
 }
@@ -202,6 +204,7 @@ const JobGroup& DatabaseBacklog::GroupOf(QueueId queue) const {
 }
 
 void DatabaseBacklog::Closed(QueueId queue) {
+  tables_.erase(queue);
   std::erase_if(groups_, [queue](const auto& entry) { return entry.second == queue; });
 }
 

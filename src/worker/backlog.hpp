@@ -6,16 +6,15 @@
 
 #include "core/pipeline/backlog.hpp"
 #include "worker/job_source.hpp"
+#include "worker/peers.hpp"
 
 namespace ai::worker {
 
-/// What stands for the jobs among the queues that commits have written to.
-inline constexpr pipeline::QueueEvent kJobsEvent = 1;
-
 class DatabaseBacklog final : public pipeline::Backlog {
  public:
-  DatabaseBacklog(std::string lease, const SourceContext& context)
-      : lease_(std::move(lease)), context_(context) {}
+  /// Keeps the tables up to date.
+  DatabaseBacklog(std::string lease, const SourceContext& context, QueueTables& tables)
+      : lease_(std::move(lease)), context_(context), tables_(tables) {}
 
   pipeline::Step<pipeline::PollResult> Poll(const pipeline::PollRequest& request) override;
   pipeline::Step<std::unique_ptr<pipeline::Source>> Open(pipeline::QueueId queue) override;
@@ -37,6 +36,7 @@ class DatabaseBacklog final : public pipeline::Backlog {
 
   std::string lease_;
   SourceContext context_;
+  QueueTables& tables_;
   std::map<JobGroup, pipeline::QueueId> groups_;
   pipeline::QueueId last_group_ = 0;
   std::unique_ptr<JobStatements> job_statements_;

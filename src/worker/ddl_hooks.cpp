@@ -112,6 +112,16 @@ void SuspendFor(const char* name) {
   }
 }
 
+/// What a prepared transaction has changed is known to nobody any more when it ends, perhaps by
+/// another session, after a restart.
+bool EndsPrepared(const Node* statement) {
+  if (!IsA(statement, TransactionStmt)) {
+    return false;
+  }
+  const auto kind = reinterpret_cast<const TransactionStmt*>(statement)->kind;
+  return kind == TRANS_STMT_COMMIT_PREPARED || kind == TRANS_STMT_ROLLBACK_PREPARED;
+}
+
 void OnUtility(PlannedStmt* statement, const char* query, bool read_only_tree,
                ProcessUtilityContext context, ParamListInfo parameters,
                QueryEnvironment* environment, DestReceiver* destination,
@@ -121,8 +131,12 @@ void OnUtility(PlannedStmt* statement, const char* query, bool read_only_tree,
     SuspendFor(database);
   }
   database_created = database_created || IsA(statement->utilityStmt, CreatedbStmt);
+  const bool ends_prepared = EndsPrepared(statement->utilityStmt);
   const auto next = next_utility_hook != nullptr ? next_utility_hook : standard_ProcessUtility;
   next(statement, query, read_only_tree, context, parameters, environment, destination, completion);
+  if (ends_prepared) {
+    WakeAfterPrepared(OidIsValid(get_extension_oid("ai", true)));
+  }
 }
 
 void Resume() {

@@ -1,6 +1,6 @@
 #include "worker/engine.hpp"
 
-#include "pg/queue_batch.hpp"
+#include "pg/queue_notes.hpp"
 #include "worker/control.hpp"
 #include "worker/ddl_hooks.hpp"
 #include "worker/job_waiters.hpp"
@@ -20,7 +20,7 @@ void InstallEngine() {
   InstallJobWaiters();
   InstallDdlHooks();
   InstallControl();
-  pg::SetQueuedHook(WakeWorkers);
+  pg::SetQueuedHook(WakeWorkersFor);
   RegisterLauncher();
 }
 

@@ -10,6 +10,7 @@
 #include "pg/compat.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
+#include "pg/queue_notes.hpp"
 #include "pg/role.hpp"
 #include "pg/settings.hpp"
 #include "worker/extension.hpp"
@@ -220,7 +221,7 @@ void Execution::Run() {
       TellTrouble(*progress);
     }
     if (!std::exchange(woken, true)) {
-      WakeWorkers();
+      WakeWorkersFor(&pg::kEverything, 1);
     }
     Pause(began);
   }

@@ -35,6 +35,10 @@ bool WorkerPeers::BeginFullPoll(std::chrono::milliseconds interval) {
   return now >= last + interval * 3 / 4 && database->polled_at.compare_exchange_strong(last, now);
 }
 
-void WorkerPeers::Share(pipeline::QueueId /*queue*/) {}
+void WorkerPeers::Share(pipeline::QueueId queue) {
+  if (const auto table = tables_.find(queue); table != tables_.end()) {
+    WakeWorkersFor(&table->second, 1);
+  }
+}
 
 }  // namespace ai::worker

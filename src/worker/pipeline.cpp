@@ -91,7 +91,8 @@ class Pipeline::Impl {
   explicit Impl(std::string lease)
       : memory_("ai pipeline turn"),
         lease_(UuidOf(lease)),
-        backlog_(std::move(lease), {lease_, governor_}),
+        backlog_(std::move(lease), {lease_, governor_}, tables_),
+        peers_(tables_),
         pipeline_({.clock = clock_,
                    .random = random_,
                    .settings = settings_,
@@ -139,6 +140,7 @@ class Pipeline::Impl {
   pipeline::Settings settings_ = CurrentSettings();
   WorkerTransport transport_;
   Governor governor_{clock_};
+  QueueTables tables_;
   DatabaseBacklog backlog_;
   WorkerPeers peers_;
   LocalModel model_;
@@ -152,8 +154,14 @@ WaitFor Pipeline::Turn() {
   return impl_->Turn();
 }
 
-void Pipeline::NotifyAll() {
-  impl_->get().NotifyAll();
+void Pipeline::Notify(const QueueEvents& events) {
+  if (events.everything) {
+    impl_->get().NotifyAll();
+  }
+  impl_->get().Notify(events.queues);
+  if (events.jobs) {
+    impl_->get().Notify(std::span(&pg::kJobs, 1));
+  }
 }
 
 void Pipeline::Stop() {

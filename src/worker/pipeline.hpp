@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/pipeline/pipeline.hpp"
+#include "worker/queue_events.hpp"
 
 namespace ai::worker {
 
@@ -35,8 +36,8 @@ class Pipeline {
   /// process.
   WaitFor Turn();
 
-  /// Anything may have changed, because a commit said so: the next turn polls all queues.
-  void NotifyAll();
+  /// Commits have changed something: the next turn looks at it.
+  void Notify(const QueueEvents& events);
 
   /// Stores what can be stored at once and releases the rest, uncharged. The last thing to call.
   void Stop();

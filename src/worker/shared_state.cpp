@@ -13,6 +13,8 @@ void Reset(DatabaseSlot& slot, Oid database) {
   slot.finding = Finding::kUnknown;
   slot.asked = false;
   slot.suspended = 0;
+  slot.sleeping = 0;
+  ++slot.catalog_changes;
   slot.coordinator.ended_well = false;
   slot.indexer.ended_well = false;
   slot.reconciler.ended_well = false;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "core/pipeline/event_ring.hpp"
 #include "core/policy/vital_signs.hpp"
 #include "worker/shared_block.hpp"
 
@@ -17,6 +18,7 @@ inline constexpr int kMaxDatabases = 64;
 inline constexpr int kMaxWorkers = 32;    // of a database; the most that ai.workers accepts
 inline constexpr int kMaxSlotNotes = 64;  // vectorizers that a worker has requests of at a time
 inline constexpr int kMaxSlowOwners = 16;
+inline constexpr int kMaxBarred = 64;
 inline constexpr int kNobody = -1;
 
 /// The vital signs of a process (core/policy/vital_signs.hpp), written and read without the lock.
@@ -57,6 +59,17 @@ struct SlowOwner {
   std::atomic<SteadyTime> until{SteadyTime()};
 };
 
+/// A queue that wakes nobody, at a place by its number; see barred_queues.hpp.
+struct BarredQueue {
+  std::atomic<std::uint64_t> key{0};  // queue, and the catalog_changes that it holds for
+  std::atomic<SteadyTime> until{SteadyTime()};
+};
+
+/// With more events than these between two turns of a worker, it looks at everything.
+using EventRing = pipeline::EventRing<1024>;
+
+static_assert(kMaxWorkers <= 32, "they have a bit each");
+
 enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension };
 
 struct DatabaseSlot {
@@ -64,7 +77,6 @@ struct DatabaseSlot {
   Finding finding = Finding::kUnknown;             // of the last coordinator
   bool asked = false;                              // a look is wanted, whatever was found before
   std::atomic<int> suspended{0};                   // commands that need the database empty
-  std::atomic<std::uint32_t> work{0};              // commits that wrote to a queue
   std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
   std::atomic<std::uint32_t> requests{0};  // commits by which an operator asked for something
@@ -72,6 +84,10 @@ struct DatabaseSlot {
   std::atomic<std::uint32_t> deaths{0};    // of workers, with rows that were given back
   std::atomic<pid_t> isolating{0};         // the process that works on suspects, of all workers
   std::atomic<SteadyTime> polled_at{SteadyTime()};  // when a worker last began to poll all queues
+  EventRing events;                        // what commits have changed; see queue_events.hpp
+  std::atomic<std::uint32_t> sleeping{0};  // workers, a bit each, that have to be woken for them
+  std::atomic<std::uint32_t> catalog_changes{0};  // commits that have workers look at everything
+  BarredQueue barred[kMaxBarred];
   SlowOwner slow_owners[kMaxSlowOwners];
   ProcessSlot coordinator;
   ProcessSlot indexer;

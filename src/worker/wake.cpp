@@ -1,6 +1,10 @@
 #include "worker/wake.hpp"
 
+#include <bit>
 #include <csignal>
+
+#include "pg/queue_notes.hpp"
+#include "worker/barred_queues.hpp"
 
 namespace ai::worker {
 
@@ -11,18 +15,42 @@ void Wake(const ProcessSlot& process) noexcept {
   }
 }
 
-void WakeWorkers() noexcept {
+namespace {
+
+/// Each once; see Asleep. A process that is gone may have left its bit, which wakes nobody.
+void WakeSleeping(DatabaseSlot& slot) noexcept {
+  if (slot.sleeping.load() == 0) {
+    return;
+  }
+  for (std::uint32_t left = slot.sleeping.exchange(0); left != 0; left &= left - 1) {
+    Wake(slot.workers[std::countr_zero(left)].process);
+  }
+}
+
+void Tell(DatabaseSlot& slot, const Oid* queues, int count) noexcept {
+  bool to_be_woken = false;
+  for (int i = 0; i < count; ++i) {
+    if (queues[i] == pg::kEverything) {
+      slot.catalog_changes.fetch_add(1);
+    }
+    slot.events.Publish(queues[i]);
+    to_be_woken = to_be_woken || !IsBarred(slot, queues[i]);
+  }
+  if (to_be_woken) {
+    WakeSleeping(slot);
+  }
+}
+
+}  // namespace
+
+void WakeWorkersFor(const Oid* queues, int count) noexcept {
   if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
-    WakeWorkers(*slot);
+    Tell(*slot, queues, count);
   }
 }
 
 void WakeWorkers(DatabaseSlot& slot) noexcept {
-  // The count comes first: a worker that resets its latch just now sees it before it sleeps.
-  slot.work.fetch_add(1);
-  for (const WorkerSlot& worker : slot.workers) {
-    Wake(worker.process);
-  }
+  Tell(slot, &pg::kEverything, 1);
 }
 
 void WakeForExtension() noexcept {
@@ -37,11 +65,26 @@ void WakeForExtension() noexcept {
       slot->extension_changes.fetch_add(1);
       Wake(slot->coordinator);
       WakeWorkers(*slot);
+      // One that leaves the extension alone, because somebody may drop it, takes no events.
+      for (const WorkerSlot& worker : slot->workers) {
+        Wake(worker.process);
+      }
     } else {
       shared->look_at_all = true;
     }
   }
   Wake(shared->launcher);
+}
+
+void WakeAfterPrepared(bool has_extension) noexcept {
+  DatabaseSlot* slot = FindDatabase(MyDatabaseId);
+  if (slot != nullptr) {
+    slot->provider_changes.fetch_add(1);
+    slot->requests.fetch_add(1);
+  }
+  if (slot != nullptr || has_extension) {
+    WakeForExtension();
+  }
 }
 
 void WakeCoordinator() noexcept {

@@ -9,14 +9,18 @@ namespace ai::worker {
 /// Sets the latch of a process; nothing happens if there is none.
 void Wake(const ProcessSlot& process) noexcept;
 
-/// A commit wrote to a queue of this session's database. Takes no lock.
-void WakeWorkers() noexcept;
+/// A commit wrote to queues of this session's database (pg/queue_notes.hpp). Takes no lock.
+void WakeWorkersFor(const Oid* queues, int count) noexcept;
 
-/// The workers of a database, for rows that a commit did not bring.
+/// The workers of a database look at everything.
 void WakeWorkers(DatabaseSlot& slot) noexcept;
 
 /// A commit created, changed or dropped an extension in this session's database.
 void WakeForExtension() noexcept;
+
+/// COMMIT PREPARED or ROLLBACK PREPARED in this session's database: whatever could have changed is
+/// looked at again, unless the extension is not there and was not.
+void WakeAfterPrepared(bool has_extension) noexcept;
 
 /// An operator asked for something in this session's database, by a commit.
 void WakeCoordinator() noexcept;

@@ -8,6 +8,7 @@
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
+#include "worker/barred_queues.hpp"
 #include "worker/child.hpp"
 #include "worker/extension.hpp"
 #include "worker/health.hpp"
@@ -15,7 +16,7 @@
 #include "worker/owner_share.hpp"
 #include "worker/pipeline.hpp"
 #include "worker/process.hpp"
-#include "worker/shared_state.hpp"
+#include "worker/queue_events.hpp"
 
 namespace ai::worker {
 
@@ -71,18 +72,18 @@ Registration RegisterWhenFree() {
 class Worker final {
  public:
   Worker(DatabaseSlot& slot, const Registration& registration)
-      : slot_(slot), registration_(registration), pipeline_(registration.lease) {}
+      : slot_(slot), registration_(registration), pipeline_(registration.lease), barred_(slot) {}
   void Run();
 
  private:
   bool MayWork();
-  void LookIfDue(std::uint32_t work_seen);
+  void TakeUpEvents();
   void Turn();
   void SendBeat();
   void BeatIfDue();
   void Loop();
   void EndInOrder();
-  milliseconds UntilNextTurn(std::uint32_t work_seen) const;
+  milliseconds UntilNextTurn() const;
 
   DatabaseSlot& slot_;
   SystemClock clock_;
@@ -91,11 +92,12 @@ class Worker final {
   Presence presence_ = Presence::kBusy;  // not known yet
   bool updated_ = false;                 // the extension has another version than we
   Pipeline pipeline_;
+  BarredQueues barred_;
   WaitFor wait_;
   pipeline::Tally unreported_;
   SteadyTime next_beat_;  // the first is at once
   SteadyTime last_beat_ = clock_.Now();
-  std::uint32_t work_looked_at_ = 0;
+  EventRing::Cursor cursor_ = 0;  // of the events that it knows of
   bool at_work_ = false;    // it has beaten once
   bool dismissed_ = false;  // the coordinator has given this process up
   RecurringError beat_trouble_{"note that a worker process is alive"};
@@ -115,11 +117,13 @@ bool Worker::MayWork() {
   return presence_ == Presence::kThere;
 }
 
-/// After every commit that changed a queue.
-void Worker::LookIfDue(std::uint32_t work_seen) {
-  if (work_seen != work_looked_at_) {
-    pipeline_.NotifyAll();
-    work_looked_at_ = work_seen;
+/// After commits that changed something. All queues are polled now and then, for what comes by
+/// another way.
+void Worker::TakeUpEvents() {
+  const QueueEvents events = TakeEvents(slot_.events, cursor_);
+  if (!events.empty()) {
+    barred_.Look(events, clock_.Now());
+    pipeline_.Notify(events);
   }
 }
 
@@ -184,12 +188,12 @@ void Worker::BeatIfDue() {
   }
 }
 
-milliseconds Worker::UntilNextTurn(std::uint32_t work_seen) const {
+milliseconds Worker::UntilNextTurn() const {
   if (presence_ == Presence::kBusy) {
     return kBusyInterval;
   }
-  // A statement may have reset the latch that a commit had set; the count tells.
-  if (slot_.work != work_seen) {
+  // Commits do not wake who is awake.
+  if (slot_.events.HasNews(cursor_)) {
     return milliseconds(0);
   }
   return std::clamp(std::chrono::ceil<milliseconds>(next_beat_ - clock_.Now()), milliseconds(0),
@@ -232,14 +236,14 @@ void Worker::Loop() {
   while (!EndRequested() && !dismissed_ && slot_.suspended == 0 && presence_ != Presence::kGone) {
     const pg::TurnMemory::Turn turn(memory);
     NoteTurn();
-    const std::uint32_t work_seen = slot_.work;
     if (MayWork()) {
-      LookIfDue(work_seen);
+      TakeUpEvents();
       Turn();
       BeatIfDue();
     }
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
-    reason.Wait(UntilNextTurn(work_seen), wait_.fd);
+    const Asleep asleep(slot_, MyNumber());
+    reason.Wait(UntilNextTurn(), wait_.fd);
   }
 }
 

@@ -159,9 +159,6 @@ bool Claimer::Claim(Queue& queue, ClaimRequest request) {
   queue.poll_wanted = queue.poll_wanted || request.wanted != Wanted::kChanges;
   queue.share.priority = claimed->priority.value_or(queue.share.priority);
   queue.meter.usage += claimed->usage;
-  if (found && claimed->more_changes) {
-    peers_.Share(queue.id);
-  }
   return found;
 }
 

@@ -33,7 +33,8 @@ class Peers {
   /// Whether it is this worker's turn to poll all queues: none has for so long.
   virtual bool BeginFullPoll(std::chrono::milliseconds interval) = 0;
 
-  /// There is more to claim in a queue than this worker can do at once: another one may wake for it.
+  /// This worker has released rows of a queue that it cannot do at once: another one may wake for
+  /// them.
   virtual void Share(QueueId queue) = 0;
 };
 

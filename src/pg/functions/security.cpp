@@ -8,7 +8,7 @@
 // rollback that follows it restores the role.
 #include "pg/guard.hpp"
 #include "pg/owner_scope.hpp"
-#include "pg/queue_batch.hpp"
+#include "pg/queue_notes.hpp"
 
 namespace {
 
@@ -102,8 +102,20 @@ AI_FUNCTION(ai_run_as) {
   PG_RETURN_INT64(processed);
 }
 
-// The set-based statements of the API write to queues too: the workers are woken at commit.
+// The set-based statements of the API write to queues too: the workers are woken at commit. Without
+// an argument, they look at everything.
 AI_FUNCTION(ai_vectorizer_notify) {
-  ai::pg::NoteQueueWritten();
+  ai::pg::NoteQueueWritten(PG_NARGS() == 0 ? ai::pg::kEverything : PG_GETARG_OID(0));
   PG_RETURN_VOID();
+}
+
+AI_FUNCTION(ai_embedding_jobs_notify) {
+  ai::pg::NoteQueueWritten(ai::pg::kJobs);
+  PG_RETURN_VOID();
+}
+
+// After a statement on ai.vectorizer, by whomever.
+AI_FUNCTION(ai_vectorizers_changed) {
+  ai::pg::NoteQueueWritten(ai::pg::kEverything);
+  return PointerGetDatum(nullptr);
 }
