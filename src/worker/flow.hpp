@@ -130,6 +130,7 @@ class Flow {
   void OnFailure(Request request, const provider::RateLimits& limits, const Failure& failure);
   void OnTrouble(Request request, std::span<const RowPtr> rows, const Failure& failure,
                  const policy::Verdict& verdict);
+  void NoteBreaker(Lane& lane, const Gate& gate);
   void Charge(Lane& lane, std::span<const RowPtr> rows, const Failure& failure);
   void GiveBackUncharged(Lane& lane, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
   void Delay(Request request, std::chrono::milliseconds delay);

@@ -2,6 +2,7 @@
 #include "core/policy/backoff.hpp"
 #include "core/policy/blame.hpp"
 #include "pg/settings.hpp"
+#include "worker/ending.hpp"
 #include "worker/flow.hpp"
 
 namespace ai::worker {
@@ -80,6 +81,25 @@ void Flow::OnTrouble(Request request, std::span<const RowPtr> rows, const Failur
     case policy::Sequel::kGiveBack:
       // Others come first the next time.
       GiveBackUncharged(lane, rows, kBehindOthers);
+      NoteBreaker(lane, *request.route.gate);
+  }
+}
+
+/// That an open breaker keeps the lane's requests from going is told once for each opening. Jobs
+/// have ai.provider_status for it.
+void Flow::NoteBreaker(Lane& lane, const Gate& gate) {
+  const auto opening = gate.Opened();
+  if (lane.jobs || !opening || opening->since == lane.opening) {
+    return;
+  }
+  try {
+    RecordOpenBreaker(lane.id, lease_, *opening);
+    lane.opening = opening->since;
+  } catch (const pg::Error& error) {
+    if (EndsProcess(error)) {
+      throw;
+    }
+    // Somebody is just dropping it, or it is told the next time.
   }
 }
 

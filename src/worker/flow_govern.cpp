@@ -122,7 +122,11 @@ bool Flow::MayTake(Lane& lane) {
       throw;
     }
   }
-  return !IsBarred(lane) && SlotsFor(lane) > 0;
+  if (IsBarred(lane)) {
+    NoteBreaker(lane, *lane.route->gate);
+    return false;
+  }
+  return SlotsFor(lane) > 0;
 }
 
 /// Where requests are scarce, they are filled before they go.

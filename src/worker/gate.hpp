@@ -31,6 +31,12 @@ struct Control {
   policy::EndpointLimits limits = {};
 };
 
+/// That a breaker is open, or half-open, and why.
+struct Opening {
+  TimestampTz since = 0;
+  Failure failure = {};  // the last one, worded for those who wait
+};
+
 class Gate final {
  public:
   Gate(const Clock& clock, std::uint64_t id_of_endpoint, std::string its_address,
@@ -55,6 +61,9 @@ class Gate final {
 
   /// The breaker is not closed: the endpoint answers nobody.
   bool Broken() const;
+
+  /// The same with what is to be told of it; nothing if that is not known since a restart.
+  std::optional<Opening> Opened() const;
 
   /// Whether requests have to be few: then they should be full.
   bool Limited() const;

@@ -74,7 +74,8 @@ struct Lane {
   SteadyTime stored_at = {};
   std::uint64_t stores = 0;  // that went well
   policy::StoreBudget store_budget;
-  std::string last_error;  // that was recorded, so that it is not again
+  std::string last_error;   // that was recorded, so that it is not again
+  TimestampTz opening = 0;  // of a breaker, that was recorded
   Walk walk;
   BlockNumber walk_from = 0;  // where the next one begins
 
