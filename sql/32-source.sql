@@ -1,14 +1,8 @@
 -- What a source table is like: its key, and the names that our tables can give to its columns.
 
 CREATE FUNCTION ai._qualified_name(relation regclass) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT coalesce((SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c
-                     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation),
-                    format('"dropped relation %s"', relation::oid))
-    WHERE relation IS NOT NULL
-    $$;
+    LANGUAGE c STABLE STRICT
+    AS 'MODULE_PATHNAME', 'ai_qualified_name';
 COMMENT ON FUNCTION ai._qualified_name(regclass) IS
     'name of a relation with its schema, quoted where necessary; for one that is gone, a name that '
     'says so';

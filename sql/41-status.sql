@@ -1,25 +1,15 @@
 -- How far vectorizers are, for everybody who may read what they make.
 
--- With pg_has_role for the owner: has_table_privilege is false for an owner who revoked it.
 CREATE FUNCTION ai._vectorizer_readable(role name, source regclass, target regclass)
     RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT coalesce(has_table_privilege(role, source, 'SELECT'), false)
-        OR coalesce(has_table_privilege(role, target, 'SELECT'), false)
-        OR EXISTS (SELECT FROM pg_class c
-                   WHERE c.oid = source AND pg_has_role(role, c.relowner, 'USAGE'))
-    $$;
+    LANGUAGE c STABLE
+    AS 'MODULE_PATHNAME', 'ai_vectorizer_readable';
 COMMENT ON FUNCTION ai._vectorizer_readable(name, regclass, regclass) IS
     'whether a role may read what a vectorizer embeds, or the embeddings';
 
 CREATE FUNCTION ai._vectorizer_visible(role name, source regclass, target regclass) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT ai._vectorizer_readable(role, source, target) OR pg_has_role(role, 'pg_monitor', 'USAGE')
-    $$;
+    LANGUAGE c STABLE
+    AS 'MODULE_PATHNAME', 'ai_vectorizer_visible';
 COMMENT ON FUNCTION ai._vectorizer_visible(name, regclass, regclass) IS
     'whether a role may see how far a vectorizer is';
 
@@ -66,93 +56,36 @@ COMMENT ON TYPE ai._vectorizer_counts IS
     'rows of a vectorizer by state, the time of the oldest change among them, when the next one is '
     'tried again, and the error of the one that was tried last';
 
--- The queue is worked off from its start, so what is known of the first entries holds from the
--- place of the first one on.
-CREATE FUNCTION ai._extrapolate(entries bigint, first_place tid, last_place tid, relation regclass)
-    RETURNS bigint
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT greatest(entries, (entries::float8 / (last_page - first_page + 1)
-        * (pages - first_page))::bigint)
-    FROM (SELECT pg_relation_size(relation) / current_setting('block_size')::bigint AS pages,
-              (first_place::text::point)[0] AS first_page,
-              (last_place::text::point)[0] AS last_page) p
-    $$;
-COMMENT ON FUNCTION ai._extrapolate(bigint, tid, tid, regclass) IS
-    'how many entries a table has, by the density of the pages that its first ones are in';
+-- Costs little whatever the length of the queue, and waits for nobody. Reads tables that only their
+-- owner may read, whoever calls it.
+CREATE FUNCTION ai._vectorizer_look(queue regclass, work regclass, failed regclass, key_columns int4)
+    RETURNS ai._vectorizer_counts
+    LANGUAGE c VOLATILE STRICT
+    AS 'MODULE_PATHNAME', 'ai_vectorizer_look';
+COMMENT ON FUNCTION ai._vectorizer_look(regclass, regclass, regclass, int4) IS
+    'the numbers of a vectorizer by a look at its tables, estimates where one has more than 10,000 '
+    'entries; pending is null if it takes a query to compare the keys, all if a table is locked or '
+    'gone';
+REVOKE ALL ON FUNCTION ai._vectorizer_look(regclass, regclass, regclass, int4) FROM PUBLIC;
 
--- $1 is how many entries of each table to look at. A row may have several entries in the queue, and
--- be with a worker.
-CREATE FUNCTION ai._vectorizer_count_query(v ai.vectorizer) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT format(
-        'WITH q AS MATERIALIZED (SELECT %1$s, q.ctid AS _place, q.queued_at FROM %2$s q LIMIT $1), '
-        'w AS MATERIALIZED (SELECT w.ctid AS _place, w.lease IS NOT NULL AS is_held, '
-        'w.lease IS NULL AND w.retry_at > now() AS is_waiting, w.retry_at, w.queued_at, w.error, '
-        'w.taken_at FROM %3$s w LIMIT $1) '
-        'SELECT q.entries, q.first_place, q.last_place, q.pending, w.entries AS taken, '
-        'w.first_place AS first_taken, w.last_place AS last_taken, w.running, w.retrying, '
-        'f.failed, f.first_place AS first_failed, f.last_place AS last_failed, '
-        'least(q.oldest, w.oldest) AS oldest, w.next_retry, e.error, e.error_at '
-        'FROM (SELECT count(*) AS entries, min(q._place) AS first_place, '
-        'max(q._place) AS last_place, min(q.queued_at) AS oldest, '
-        '(SELECT count(*) FROM (SELECT DISTINCT %1$s FROM q) q '
-        'WHERE NOT EXISTS (SELECT FROM %3$s w WHERE %4$s)) AS pending FROM q) q, '
-        '(SELECT count(*) AS entries, min(w._place) AS first_place, max(w._place) AS last_place, '
-        'count(*) FILTER (WHERE w.is_held) AS running, '
-        'count(*) FILTER (WHERE w.is_waiting) AS retrying, min(w.queued_at) AS oldest, '
-        'min(w.retry_at) FILTER (WHERE w.is_waiting) AS next_retry FROM w) w '
-        'LEFT JOIN (SELECT w.error, w.taken_at AS error_at FROM w WHERE w.error IS NOT NULL '
-        'ORDER BY w.taken_at DESC NULLS LAST LIMIT 1) e ON true, '
-        '(SELECT count(*) AS failed, min(f.place) AS first_place, max(f.place) AS last_place '
-        'FROM (SELECT f.ctid AS place FROM %5$s f LIMIT $1) f) f',
-        ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
-        ai._qualified_name(v.work), ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '),
-        ai._qualified_name(v.failed))
-    $$;
-COMMENT ON FUNCTION ai._vectorizer_count_query(ai.vectorizer) IS
-    'query for the numbers of a vectorizer, as far as a look at the first entries tells';
-
--- Costs little whatever the length of the queue, and waits for nobody. A scan begins at the first
--- page, not where another one is just now (synchronize_seqscans).
-CREATE FUNCTION ai._vectorizer_count(v ai.vectorizer) RETURNS ai._vectorizer_counts
+CREATE FUNCTION ai._vectorizer_count_keys(v ai.vectorizer, looked ai._vectorizer_counts)
+    RETURNS ai._vectorizer_counts
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp SET synchronize_seqscans = off
     AS $$
 DECLARE
-    most constant bigint := 10000;
-    found record;
-    n ai._vectorizer_counts;
-    taken bigint;
+    n ai._vectorizer_counts := looked;
 BEGIN
-    IF (SELECT count(*) FROM pg_class c WHERE c.oid IN (v.queue, v.work, v.failed)) < 3 THEN
-        RETURN NULL;
-    END IF;
-    EXECUTE format('LOCK TABLE %s, %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
-                   ai._qualified_name(v.work), ai._qualified_name(v.failed));
-    IF pg_relation_size(v.queue) + pg_relation_size(v.work) + pg_relation_size(v.failed) = 0 THEN
-        n := (0, 0, 0, 0, NULL, NULL, NULL, NULL);
-        RETURN n;
-    END IF;
-    EXECUTE ai._vectorizer_count_query(v) INTO found USING most + 1;
-    n := (found.pending, found.running, found.retrying, found.failed, found.oldest,
-          found.next_retry, found.error, found.error_at);
-    taken := found.taken;
-    IF found.entries > most THEN
-        n.pending := ai._extrapolate(found.entries, found.first_place, found.last_place, v.queue);
-    END IF;
-    IF taken > most THEN
-        taken := ai._extrapolate(taken, found.first_taken, found.last_taken, v.work);
-        n.running := found.running::float8 / found.taken * taken;
-        n.retrying := found.retrying::float8 / found.taken * taken;
-    END IF;
-    IF n.failed > most THEN
-        n.failed := ai._extrapolate(n.failed, found.first_failed, found.last_failed, v.failed);
-    END IF;
-    n.pending := n.pending + greatest(taken - n.running - n.retrying, 0);
+    EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE NOWAIT', ai._qualified_name(v.queue),
+                   ai._qualified_name(v.work));
+    EXECUTE format(
+        'SELECT count(*) + (SELECT count(*) FROM %3$s w '
+        'WHERE w.lease IS NULL AND (w.retry_at > now()) IS NOT TRUE) '
+        'FROM (SELECT DISTINCT %1$s FROM (SELECT %1$s FROM %2$s q LIMIT 10000) q) q '
+        'WHERE NOT EXISTS (SELECT FROM %3$s w WHERE %4$s)',
+        ai._key_list(v.source_pk, 'q.%2$s'), ai._qualified_name(v.queue),
+        ai._qualified_name(v.work), ai._key_list(v.source_pk, 'w.%2$s %4$s q.%2$s', ' AND '))
+    INTO n.pending;
     RETURN n;
 EXCEPTION
     WHEN lock_not_available OR undefined_table THEN
@@ -161,6 +94,23 @@ EXCEPTION
         -- Casts of its own keep the key from being compared. It must not hide the others.
         n := (ai._vectorizer_count_exactly(v), 0, 0, 0, NULL, NULL, SQLERRM, NULL);
         RETURN n;
+END
+$$;
+COMMENT ON FUNCTION ai._vectorizer_count_keys(ai.vectorizer, ai._vectorizer_counts) IS
+    'what ai._vectorizer_look has found, with the number of pending rows by a query';
+
+CREATE FUNCTION ai._vectorizer_count(v ai.vectorizer) RETURNS ai._vectorizer_counts
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    n ai._vectorizer_counts := ai._vectorizer_look(v.queue, v.work, v.failed,
+                                                   jsonb_array_length(v.source_pk));
+BEGIN
+    IF n.pending IS NULL AND n.running IS NOT NULL THEN
+        n := ai._vectorizer_count_keys(v, n);
+    END IF;
+    RETURN n;
 END
 $$;
 COMMENT ON FUNCTION ai._vectorizer_count(ai.vectorizer) IS

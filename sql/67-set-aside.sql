@@ -34,6 +34,31 @@ $$;
 COMMENT ON FUNCTION ai._record_error(int4, text, text, text, uuid, text) IS
     'notes an error of a vectorizer as a whole; returns its name if the error was not known yet';
 
+-- Once for each opening of a breaker, however many workers meet it and however often it is probed in
+-- vain; and not where the error that opened it was recorded by itself. Nothing is returned, since
+-- the log has a line for the provider already.
+CREATE FUNCTION ai._record_open_breaker(vectorizer_id int4, message text, class text, worker_id uuid,
+        hint text, opened_at timestamptz) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM ai.vectorizer v WHERE v.id = vectorizer_id) THEN
+        RETURN;
+    END IF;
+    PERFORM ai._worker_progress(worker_id, vectorizer_id, 0, message);
+    INSERT INTO ai._vectorizer_errors (id, message, details, recorded)
+    SELECT vectorizer_id, message, jsonb_build_object('step', 'embedding', 'class', class, 'hint', hint),
+        clock_timestamp()
+    WHERE NOT EXISTS (
+        SELECT FROM ai._vectorizer_errors e
+        WHERE e.id = vectorizer_id AND e.recorded >= opened_at AND e.details ->> 'step' = 'embedding'
+          AND NOT e.details ? 'key');
+END
+$$;
+COMMENT ON FUNCTION ai._record_open_breaker(int4, text, text, uuid, text, timestamptz) IS
+    'notes that an open breaker keeps the requests of a vectorizer from going, once for each opening';
+
 -- What is just dropped with its vectorizer is gone from both catalogs.
 CREATE FUNCTION ai._vectorizer_set_aside(vectorizer_id int4) RETURNS void
     LANGUAGE plpgsql
@@ -56,4 +81,5 @@ COMMENT ON FUNCTION ai._vectorizer_set_aside(int4) IS
     'disables a vectorizer whose queue was dropped in spite of all, and records why';
 
 REVOKE ALL ON FUNCTION ai._record_error(int4, text, text, text, uuid, text),
+    ai._record_open_breaker(int4, text, text, uuid, text, timestamptz),
     ai._vectorizer_set_aside(int4) FROM PUBLIC;

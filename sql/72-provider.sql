@@ -15,7 +15,8 @@ CREATE TABLE ai.provider (
     breaker             text NOT NULL DEFAULT 'closed'
                         CHECK (breaker IN ('closed', 'open', 'half-open')),
     failure_streak      int4 NOT NULL DEFAULT 0 CHECK (failure_streak >= 0),
-    open_until          timestamptz,
+    opened_at           timestamptz,
+    next_probe          timestamptz,
     cooldown_until      timestamptz,
     last_success_at     timestamptz,
     last_failure_at     timestamptz,
@@ -36,9 +37,11 @@ COMMENT ON COLUMN ai.provider.resumed_at IS
 COMMENT ON COLUMN ai.provider.fingerprint IS
     'hash of endpoint and key: the same one in two databases means that they share limits';
 COMMENT ON COLUMN ai.provider.breaker IS
-    'closed: it is asked; open: not before open_until; half-open: one request is tried';
+    'circuit breaker. closed: it is asked; open: not before next_probe; half-open: one request is tried';
 COMMENT ON COLUMN ai.provider.failure_streak IS 'failures since the last success';
-COMMENT ON COLUMN ai.provider.open_until IS 'when the breaker lets a request through again';
+COMMENT ON COLUMN ai.provider.opened_at IS 'when the breaker opened; null if it is closed';
+COMMENT ON COLUMN ai.provider.next_probe IS
+    'when an open breaker lets one request through, the probe; null if it is closed, or it is time';
 COMMENT ON COLUMN ai.provider.cooldown_until IS 'until when the provider asked to be left alone';
 
 -- What workers find out is found out again.
@@ -62,7 +65,7 @@ CREATE TRIGGER decided_anew AFTER INSERT ON ai.provider FOR EACH ROW
 
 -- What a worker has to tell. Nobody waits here: a row that somebody is changing is told later.
 CREATE FUNCTION ai._provider_note(endpoint text, api_key_name text, fingerprint text, breaker text,
-        failure_streak int4, open_until timestamptz, cooldown_until timestamptz,
+        failure_streak int4, opened_at timestamptz, next_probe timestamptz, cooldown_until timestamptz,
         last_success_at timestamptz, last_failure_at timestamptz, last_error text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
@@ -71,7 +74,7 @@ CREATE FUNCTION ai._provider_note(endpoint text, api_key_name text, fingerprint 
 BEGIN
     UPDATE ai.provider p
     SET fingerprint = fingerprint, breaker = breaker, failure_streak = failure_streak,
-        open_until = open_until, cooldown_until = cooldown_until,
+        opened_at = opened_at, next_probe = next_probe, cooldown_until = cooldown_until,
         last_success_at = coalesce(last_success_at, p.last_success_at),
         last_failure_at = coalesce(last_failure_at, p.last_failure_at),
         last_error = coalesce(last_error, p.last_error)
@@ -87,15 +90,15 @@ BEGIN
         RETURN false;
     END IF;
     INSERT INTO ai.provider AS p (endpoint, api_key_name, fingerprint, breaker, failure_streak,
-        open_until, cooldown_until, last_success_at, last_failure_at, last_error)
-    VALUES (endpoint, api_key_name, fingerprint, breaker, failure_streak, open_until,
+        opened_at, next_probe, cooldown_until, last_success_at, last_failure_at, last_error)
+    VALUES (endpoint, api_key_name, fingerprint, breaker, failure_streak, opened_at, next_probe,
         cooldown_until, last_success_at, last_failure_at, last_error)
     ON CONFLICT DO NOTHING;
     RETURN FOUND;
 END
 $$;
 COMMENT ON FUNCTION ai._provider_note(text, text, text, text, int4, timestamptz, timestamptz,
-        timestamptz, timestamptz, text) IS
+        timestamptz, timestamptz, timestamptz, text) IS
     'writes what a worker knows of an endpoint; false if somebody else is changing the row';
 REVOKE ALL ON FUNCTION ai._provider_note(text, text, text, text, int4, timestamptz, timestamptz,
-    timestamptz, timestamptz, text) FROM PUBLIC;
+    timestamptz, timestamptz, timestamptz, text) FROM PUBLIC;

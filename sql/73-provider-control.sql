@@ -167,7 +167,7 @@ BEGIN
     meant := ai._provider_rows(provider, api_key_name);
     UPDATE ai.provider p
     SET paused_until = NULL, resumed_at = clock_timestamp(), breaker = 'closed',
-        failure_streak = 0, open_until = NULL, cooldown_until = NULL
+        failure_streak = 0, opened_at = NULL, next_probe = NULL, cooldown_until = NULL
     FROM unnest(meant) r
     WHERE p.endpoint = r.endpoint AND p.api_key_name = r.api_key_name;
 END

@@ -15,9 +15,9 @@ CREATE FUNCTION ai._provider_state(p ai.provider, OUT state text, OUT reason tex
          THEN 'ai.pause_provider was called; requests go on at ' || p.paused_until::timestamptz(0)
          ELSE 'ai.pause_provider was called; requests go on after ai.resume_provider' END,
          p.paused_until),
-        (3, p.breaker <> 'closed' AND p.open_until > now(), 'open',
-         format('%s; one request is tried at %s', f.failures, p.open_until::timestamptz(0)),
-         p.open_until),
+        (3, p.breaker <> 'closed' AND p.next_probe > now(), 'open',
+         format('%s; one request is tried at %s', f.failures, p.next_probe::timestamptz(0)),
+         p.next_probe),
         (4, p.cooldown_until > now(), 'cooling',
          format('it asked to be left alone until %s', p.cooldown_until::timestamptz(0)),
          p.cooldown_until),
@@ -64,14 +64,17 @@ COMMENT ON FUNCTION ai._provider_visible(text, text) IS
 -- security_barrier: a function in a query's condition must not see what the view hides.
 CREATE VIEW ai.provider_status WITH (security_barrier) AS
     SELECT p.endpoint, nullif(p.api_key_name, '') AS api_key_name, s.state, s.reason, p.enabled,
-        p.failure_streak, p.last_success_at, p.last_failure_at, s.paused_until, p.last_error,
-        p.requests_per_minute, p.tokens_per_minute, p.fingerprint
+        p.failure_streak, p.last_success_at, p.last_failure_at, s.paused_until,
+        CASE WHEN p.breaker <> 'closed' AND p.next_probe > now() THEN p.next_probe END AS next_probe,
+        p.last_error, p.requests_per_minute, p.tokens_per_minute, p.fingerprint
     FROM ai.provider p, ai._provider_state(p) s
     WHERE ai._provider_visible(p.endpoint, p.api_key_name);
 COMMENT ON VIEW ai.provider_status IS
     'how providers fare: all for pg_monitor, else those of the vectorizers that one may see, and of '
     'one''s embedding jobs that wait';
 COMMENT ON COLUMN ai.provider_status.paused_until IS 'until when it is not asked, for any reason';
+COMMENT ON COLUMN ai.provider_status.next_probe IS
+    'when one request is tried; null unless its circuit breaker is open';
 GRANT SELECT ON ai.provider_status TO PUBLIC;
 
 -- Of the whole server since its start: what databases share is counted once.

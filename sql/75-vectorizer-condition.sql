@@ -1,54 +1,9 @@
--- What there is to know of a vectorizer beyond the numbers of its rows: how fast it goes, its last
--- error, and what is in the way of it.
+-- What may be in the way of a vectorizer, in words.
 
 CREATE FUNCTION ai._rows(number bigint) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$SELECT CASE number WHEN 1 THEN '1 row' ELSE number || ' rows' END$$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE number WHEN 1 THEN '1 row' ELSE number::text || ' rows' END;
 COMMENT ON FUNCTION ai._rows(bigint) IS 'a number of rows in words';
-
-CREATE FUNCTION ai._vectorizer_rows_per_minute(vectorizer_id int4) RETURNS numeric
-    LANGUAGE sql
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT coalesce(round((60 * r.recent_done / greatest(r.seconds, 1))::numeric, 1), 0)
-    FROM (SELECT) none
-    LEFT JOIN ai.vectorizer_worker_progress p
-        ON p.vectorizer_id = _vectorizer_rows_per_minute.vectorizer_id
-    LEFT JOIN LATERAL ai._recent('vectorizer/' || p.vectorizer_id, interval '1 minute',
-                                 p.success_count, p.error_count) r ON true
-    $$;
-COMMENT ON FUNCTION ai._vectorizer_rows_per_minute(int4) IS
-    'how many rows of a vectorizer were embedded in a minute, on average over the last one';
-
-CREATE FUNCTION ai._vectorizer_provider(v ai.vectorizer) RETURNS ai.provider
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT p FROM ai.provider p
-    WHERE p.endpoint = ai._embedding_endpoint(v.config -> 'embedding')
-      AND p.api_key_name = coalesce(v.config #>> '{embedding,api_key_name}', '')
-    $$;
-COMMENT ON FUNCTION ai._vectorizer_provider(ai.vectorizer) IS
-    'how the provider of a vectorizer fares; null if it has not been asked yet, or there is none';
-
--- The row that was tried last, the errors that were recorded, a provider that is failing: whatever
--- was last.
-CREATE FUNCTION ai._vectorizer_last_error(v ai.vectorizer, n ai._vectorizer_counts, p ai.provider,
-        OUT message text, OUT at timestamptz)
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT e.message, e.at FROM (
-        (SELECT x.message, x.recorded AS at FROM ai._vectorizer_errors x
-         WHERE x.id = v.id ORDER BY x.recorded DESC LIMIT 1)
-        UNION ALL SELECT n.error, n.error_at
-        UNION ALL SELECT p.last_error, p.last_failure_at WHERE p.failure_streak > 0) e
-    WHERE e.message IS NOT NULL ORDER BY e.at DESC NULLS LAST LIMIT 1
-    $$;
-COMMENT ON FUNCTION
-    ai._vectorizer_last_error(ai.vectorizer, ai._vectorizer_counts, ai.provider) IS
-    'the last error that a vectorizer met with, and when';
 
 -- A worker whose heartbeat is late is neither this nor that.
 CREATE FUNCTION ai._worker_summary(OUT coordinator boolean, OUT healthy bigint, OUT at_rest bigint,
@@ -119,19 +74,6 @@ CREATE FUNCTION ai._vectorizer_disabled_reason(v ai.vectorizer) RETURNS text
     $$;
 COMMENT ON FUNCTION ai._vectorizer_disabled_reason(ai.vectorizer) IS
     'why a vectorizer is disabled, and what to do about it';
-
-CREATE FUNCTION ai._vectorizer_paused_reason(vectorizer_id int4) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT format('%s; it goes on %s', coalesce(p.reason, format('%s paused it', p.paused_by)),
-        coalesce('at ' || p.paused_until::timestamptz(0), 'after ai.resume_vectorizer'))
-    FROM ai._vectorizer_pause p
-    WHERE p.vectorizer_id = _vectorizer_paused_reason.vectorizer_id
-      AND coalesce(p.paused_until, 'infinity') > clock_timestamp()
-    $$;
-COMMENT ON FUNCTION ai._vectorizer_paused_reason(int4) IS
-    'who paused a vectorizer or why, and until when; null if it is not paused';
 
 CREATE FUNCTION ai._workers_paused_reason() RETURNS text
     LANGUAGE sql STABLE

@@ -34,12 +34,12 @@ CREATE FUNCTION ai._strays(OUT kind text, OUT relation regclass, OUT name text, 
           SELECT FROM subject s WHERE s.id_argument = t.tgargs AND (s.source = t.tgrelid
               OR s.relkind = 'p' AND t.tgfoid = 'ai._vectorizer_truncate()'::regprocedure))
     UNION ALL
-    SELECT 'table', c.oid::regclass, NULL, format('table %s', ai._qualified_name(c.oid))
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    SELECT 'table', i.inhrelid::regclass, NULL, format('table %s', ai._qualified_name(i.inhrelid))
+    FROM pg_inherits i
     WHERE i.inhparent = 'ai._vectorizer_queue'::regclass AND NOT EXISTS (
         SELECT FROM (SELECT v.queue::oid AS used FROM ai.vectorizer v
                      UNION ALL SELECT v.work FROM ai.vectorizer v
-                     UNION ALL SELECT v.failed FROM ai.vectorizer v) u WHERE u.used = c.oid)
+                     UNION ALL SELECT v.failed FROM ai.vectorizer v) u WHERE u.used = i.inhrelid)
     UNION ALL
     SELECT 'vectorizer', NULL, s.name, format('vectorizer "%s"', s.name)
     FROM subject s WHERE s.relkind IS NULL

@@ -6,70 +6,97 @@
 --   retrying  something failed, is tried again  no workers  nobody is there who could take rows
 --   paused, disabled  by somebody's decision    locked      somebody is changing it
 
-CREATE FUNCTION ai._vectorizer_state(v ai.vectorizer, n ai._vectorizer_counts, p ai.provider,
-        error_at timestamptz, OUT state text, OUT reason text)
-    LANGUAGE plpgsql STABLE
-    SET search_path = pg_catalog, pg_temp
+-- One query for all that a role may see, or for one: what is the same for all is found out once, and
+-- nothing is planned for each. The last error is that of the row that was tried last, the last that
+-- was recorded, or the provider's while that is failing: whatever was last.
+CREATE FUNCTION ai._figures(role name, only_id int4, OUT id int4, OUT pending bigint,
+        OUT running bigint, OUT retrying bigint, OUT failed bigint, OUT oldest_pending_age interval,
+        OUT rows_per_minute numeric, OUT estimated_time_left interval, OUT last_error text,
+        OUT last_error_at timestamptz, OUT state text, OUT state_reason text) RETURNS SETOF record
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan SET jit = off
     AS $$
-DECLARE
-    provider record;
+#variable_conflict use_column
 BEGIN
-    IF n.pending IS NULL THEN
-        state := 'locked';
-        reason := 'somebody is changing or dropping it';
-    ELSIF v.disabled THEN
-        state := 'disabled';
-        reason := ai._vectorizer_disabled_reason(v);
-    ELSIF v.restoring AND NOT ai._vectorizer_is_whole(v) THEN
-        state := 'waiting';
-        reason := format('for the rest of its restore, which makes its triggers; if there is nothing '
-                         'more to restore, run ai.enable_vectorizer_schedule(%L)', v.name);
-    ELSE
-        reason := ai._vectorizer_paused_reason(v.id);
-        state := CASE WHEN reason IS NOT NULL THEN 'paused' END;
-    END IF;
-    IF state IS NULL THEN
-        reason := ai._workers_absent();
-        state := CASE WHEN reason IS NOT NULL THEN 'no workers' END;
-    END IF;
-    IF state IS NULL THEN
-        reason := ai._workers_paused_reason();
-        state := CASE WHEN reason IS NOT NULL THEN 'paused' END;
-    END IF;
-    IF state IS NOT NULL THEN
-        RETURN;
-    END IF;
-    provider := ai._provider_state(p);
-    IF n.pending + n.running + n.retrying = 0 THEN
-        state := 'idle';
-        reason := CASE n.failed WHEN 0 THEN 'every row is embedded' ELSE
-            format('every row is embedded but for %s that failed: see ai.vectorizer_errors, then '
-                   'run ai.retry_failed(%L)', ai._rows(n.failed), v.name) END;
-    ELSIF provider.state IN ('disabled', 'paused', 'open', 'cooling') THEN
-        state := 'waiting';
-        reason := format('for provider %s: %s: %s', p.endpoint, CASE provider.state
-            WHEN 'open' THEN 'breaker open' WHEN 'cooling' THEN 'rate limited'
-            ELSE provider.state END, provider.reason);
-    ELSIF n.running > 0 THEN
-        state := 'active';
-        reason := ai._rows(n.running) || ' with workers';
-    ELSIF n.pending = 0 THEN
-        state := 'retrying';
-        reason := format('%s to try again, the first at %s', ai._rows(n.retrying),
-                         n.next_retry::timestamptz(0));
-    ELSIF error_at > coalesce((SELECT x.last_success_at FROM ai.vectorizer_worker_progress x
-                               WHERE x.vectorizer_id = v.id), '-infinity') THEN
-        state := 'retrying';
-        reason := 'workers could not go on, and try again in some seconds: see last_error';
-    ELSE
-        state := 'queued';
-        reason := ai._rows(n.pending) || ' for the next worker that has time';
-    END IF;
+    PERFORM ai._vectorizer_flush_pending();
+    RETURN QUERY
+    WITH w AS MATERIALIZED (
+        SELECT ai._workers_absent() AS absent, ai._workers_paused_reason() AS paused
+    ), p AS MATERIALIZED (
+        SELECT c.embedding, x.*, s.state, s.reason
+        FROM (SELECT DISTINCT v.config -> 'embedding' FROM ai.vectorizer v
+              WHERE only_id IS NULL OR v.id = only_id) AS c (embedding)
+        JOIN ai.provider x ON x.endpoint = ai._embedding_endpoint(c.embedding)
+            AND x.api_key_name = coalesce(c.embedding ->> 'api_key_name', '')
+        CROSS JOIN LATERAL ai._provider_state(x) s
+    )
+    SELECT v.id, n.pending, n.running, n.retrying, n.failed,
+        greatest(clock_timestamp() - n.oldest, CASE WHEN n.oldest IS NOT NULL THEN interval '0' END),
+        r.rows_per_minute,
+        CASE WHEN s.state[1] IN ('queued', 'active') THEN make_interval(secs => round(
+            60 * (n.pending + n.running + n.retrying) / nullif(r.rows_per_minute, 0))::float8) END,
+        e.message, e.at, s.state[1], s.state[2]
+    FROM w CROSS JOIN ai.vectorizer v
+    LEFT JOIN p ON p.embedding = v.config -> 'embedding'
+    LEFT JOIN ai.vectorizer_worker_progress g ON g.vectorizer_id = v.id
+    LEFT JOIN ai._vectorizer_pause z ON z.vectorizer_id = v.id
+        AND coalesce(z.paused_until, 'infinity') > clock_timestamp()
+    CROSS JOIN LATERAL ai._vectorizer_count(v) n
+    LEFT JOIN LATERAL (
+        SELECT x.message, x.recorded FROM ai._vectorizer_errors x
+        WHERE x.id = v.id ORDER BY x.recorded DESC LIMIT 1) l ON true
+    LEFT JOIN LATERAL (
+        SELECT x.message, x.at FROM (VALUES (l.message, l.recorded), (n.error, n.error_at),
+            (CASE WHEN p.failure_streak > 0 THEN p.last_error END, p.last_failure_at)
+        ) AS x (message, at)
+        WHERE x.message IS NOT NULL ORDER BY x.at DESC NULLS LAST LIMIT 1) e ON true
+    LEFT JOIN LATERAL (
+        SELECT x.taken_at, x.done FROM ai._sample x
+        WHERE g.vectorizer_id IS NOT NULL AND x.subject = 'vectorizer/' || v.id
+          AND x.taken_at > clock_timestamp() - interval '1 minute'
+        ORDER BY x.taken_at LIMIT 1) t ON true
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN t.taken_at IS NULL THEN 0 ELSE round((
+            60 * greatest(g.success_count - t.done, 0) / greatest(
+                extract(epoch FROM clock_timestamp() - t.taken_at)::float8, 1))::numeric, 1) END
+            AS rows_per_minute) r
+    CROSS JOIN LATERAL (
+        SELECT CASE
+        WHEN n.pending IS NULL THEN ARRAY['locked', 'somebody is changing or dropping it']
+        WHEN v.disabled THEN ARRAY['disabled', ai._vectorizer_disabled_reason(v)]
+        WHEN v.restoring AND NOT ai._vectorizer_is_whole(v) THEN
+            ARRAY['waiting', format('for the rest of its restore, which makes its triggers; if there '
+                'is nothing more to restore, run ai.enable_vectorizer_schedule(%L)', v.name)]
+        WHEN z.vectorizer_id IS NOT NULL THEN
+            ARRAY['paused', format('%s; it goes on %s',
+                coalesce(z.reason, format('%s paused it', z.paused_by)),
+                coalesce('at ' || z.paused_until::timestamptz(0), 'after ai.resume_vectorizer'))]
+        WHEN w.absent IS NOT NULL THEN ARRAY['no workers', w.absent]
+        WHEN w.paused IS NOT NULL THEN ARRAY['paused', w.paused]
+        WHEN n.pending + n.running + n.retrying = 0 THEN
+            ARRAY['idle', CASE n.failed WHEN 0 THEN 'every row is embedded' ELSE
+                format('every row is embedded but for %s that failed: see ai.vectorizer_errors, then '
+                       'run ai.retry_failed(%L)', ai._rows(n.failed), v.name) END]
+        WHEN p.state IN ('disabled', 'paused', 'open', 'cooling') THEN
+            ARRAY['waiting', format('for provider %s: %s: %s', p.endpoint, CASE p.state
+                WHEN 'open' THEN 'breaker open' WHEN 'cooling' THEN 'rate limited' ELSE p.state END,
+                p.reason)]
+        WHEN n.running > 0 THEN ARRAY['active', ai._rows(n.running) || ' with workers']
+        WHEN n.pending = 0 THEN
+            ARRAY['retrying', format('%s to try again, the first at %s', ai._rows(n.retrying),
+                                     n.next_retry::timestamptz(0))]
+        WHEN e.at > coalesce(g.last_success_at, '-infinity') THEN
+            ARRAY['retrying', 'workers could not go on, and try again in some seconds: see last_error']
+        ELSE ARRAY['queued', ai._rows(n.pending) || ' for the next worker that has time']
+        END AS state) s
+    WHERE (only_id IS NULL OR v.id = only_id)
+      AND ai._vectorizer_visible(role, v.source, v.target);
 END
 $$;
-COMMENT ON FUNCTION ai._vectorizer_state(ai.vectorizer, ai._vectorizer_counts, ai.provider,
-        timestamptz) IS
-    'state of a vectorizer and the reason for it';
+COMMENT ON FUNCTION ai._figures(name, int4) IS
+    'what changes by itself of the vectorizers that a role may see, or of one of them: the numbers '
+    'of its rows, how fast it goes, its last error, its state and the reason for that';
+REVOKE ALL ON FUNCTION ai._figures(name, int4) FROM PUBLIC;
 
 -- No row for a vectorizer that was dropped since the caller read its number.
 CREATE FUNCTION ai.__vectorizer_figures(caller oid, vectorizer_id int4, OUT pending bigint,
@@ -79,35 +106,13 @@ CREATE FUNCTION ai.__vectorizer_figures(caller oid, vectorizer_id int4, OUT pend
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    v ai.vectorizer;
-    n ai._vectorizer_counts;
-    p ai.provider;
+#variable_conflict use_column
 BEGIN
-    SELECT * INTO v FROM ai.vectorizer x WHERE x.id = vectorizer_id;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    PERFORM ai._vectorizer_require_visible(caller, v);
-    PERFORM ai._vectorizer_flush_pending();
-    n := ai._vectorizer_count(v);
-    p := ai._vectorizer_provider(v);
-    pending := n.pending;
-    running := n.running;
-    retrying := n.retrying;
-    failed := n.failed;
-    oldest_pending_age := CASE WHEN n.oldest IS NOT NULL
-        THEN greatest(clock_timestamp() - n.oldest, '0') END;
-    rows_per_minute := ai._vectorizer_rows_per_minute(v.id);
-    SELECT e.message, e.at INTO last_error, last_error_at
-    FROM ai._vectorizer_last_error(v, n, p) e;
-    SELECT s.state, s.reason INTO state, state_reason
-    FROM ai._vectorizer_state(v, n, p, last_error_at) s;
-    IF state IN ('queued', 'active') THEN
-        estimated_time_left := make_interval(secs => round(60 * (pending + running + retrying)
-            / nullif(rows_per_minute, 0))::float8);
-    END IF;
-    RETURN NEXT;
+    PERFORM ai._vectorizer_require_visible(caller, v) FROM ai.vectorizer v WHERE v.id = vectorizer_id;
+    RETURN QUERY
+    SELECT f.pending, f.running, f.retrying, f.failed, f.oldest_pending_age, f.rows_per_minute,
+        f.estimated_time_left, f.last_error, f.last_error_at, f.state, f.state_reason
+    FROM ai._figures(pg_get_userbyid(caller), vectorizer_id) f;
 END
 $$;
 COMMENT ON FUNCTION ai.__vectorizer_figures(oid, int4) IS
@@ -123,15 +128,39 @@ CREATE FUNCTION ai._vectorizer_figures(vectorizer_id int4, OUT pending bigint, O
 COMMENT ON FUNCTION ai._vectorizer_figures(int4) IS
     'what ai.vectorizer_status shows of a vectorizer that changes by itself';
 
+CREATE FUNCTION ai.__all_vectorizer_figures(caller oid, OUT id int4, OUT pending bigint,
+        OUT running bigint, OUT retrying bigint, OUT failed bigint, OUT oldest_pending_age interval,
+        OUT rows_per_minute numeric, OUT estimated_time_left interval, OUT last_error text,
+        OUT last_error_at timestamptz, OUT state text, OUT state_reason text) RETURNS SETOF record
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN QUERY SELECT f.* FROM ai._figures(pg_get_userbyid(caller), NULL) f;
+END
+$$;
+COMMENT ON FUNCTION ai.__all_vectorizer_figures(oid) IS
+    'what ai._all_vectorizer_figures does, for the role that called it';
+REVOKE ALL ON FUNCTION ai.__all_vectorizer_figures(oid) FROM PUBLIC;
+
+CREATE FUNCTION ai._all_vectorizer_figures(OUT id int4, OUT pending bigint, OUT running bigint,
+        OUT retrying bigint, OUT failed bigint, OUT oldest_pending_age interval,
+        OUT rows_per_minute numeric, OUT estimated_time_left interval, OUT last_error text,
+        OUT last_error_at timestamptz, OUT state text, OUT state_reason text) RETURNS SETOF record
+    LANGUAGE c VOLATILE
+    AS 'MODULE_PATHNAME', 'ai_call_as_owner';
+COMMENT ON FUNCTION ai._all_vectorizer_figures() IS
+    'the same for all vectorizers that the current role may see';
+
 -- security_barrier: a function in a query's condition must not see what the view hides.
 CREATE VIEW ai.vectorizer_status WITH (security_barrier) AS
     SELECT v.id, v.name, ai._qualified_name(v.source) AS source_table,
         ai._qualified_name(v.target) AS target_table, ai._qualified_name(v.view) AS view,
         v.config #>> '{destination,embedding_column}' AS embedding_column,
         f.pending + f.running + f.retrying AS pending_items, v.disabled, f.failed AS failed_items,
-        f.*
-    FROM ai.vectorizer v CROSS JOIN LATERAL ai._vectorizer_figures(v.id) f
-    WHERE ai._vectorizer_visible(current_user, v.source, v.target);
+        f.pending, f.running, f.retrying, f.failed, f.oldest_pending_age, f.rows_per_minute,
+        f.estimated_time_left, f.last_error, f.last_error_at, f.state, f.state_reason
+    FROM ai.vectorizer v JOIN ai._all_vectorizer_figures() f ON f.id = v.id;
 COMMENT ON VIEW ai.vectorizer_status IS
     'vectorizers of the tables that one may read: how many rows are to do, how fast it goes, and '
     'in which state each is. Above 10,000 numbers of rows are estimates; they are null while '

@@ -54,24 +54,29 @@ CREATE FUNCTION ai._health_workers() RETURNS SETOF text
 COMMENT ON FUNCTION ai._health_workers() IS 'what is not well with the workers';
 
 -- Whoever pauses or disables something knows it; it is a complaint when rows wait for it.
-CREATE FUNCTION ai._health_vectorizers(max_pending_age interval) RETURNS SETOF text
-    LANGUAGE sql ROWS 10
+CREATE FUNCTION ai._health_vectorizers(statuses ai.vectorizer_status[], max_pending_age interval)
+    RETURNS SETOF text
+    LANGUAGE sql STABLE ROWS 10
     SET search_path = pg_catalog, pg_temp
     AS $$
     SELECT format('vectorizer "%s": %s', s.name, c.complaint)
-    FROM ai.vectorizer_status s, LATERAL (VALUES
-        (1, s.state IN ('disabled', 'paused') AND s.pending_items > 0,
-         format('%s with %s to do: %s', s.state, ai._rows(s.pending_items), s.state_reason)),
-        (2, s.state = 'waiting', 'waits ' || s.state_reason),
-        (3, s.state = 'retrying', format('something failed, and is tried again: %s', s.last_error)),
-        (4, s.oldest_pending_age > max_pending_age,
-         format('the oldest change has waited for %s', date_trunc('second', s.oldest_pending_age))),
-        (5, s.failed > 0, format('%s failed: see ai.vectorizer_errors', ai._rows(s.failed)))
-    ) AS c (rank, holds, complaint)
-    WHERE c.holds
+    FROM unnest(statuses) s, LATERAL (VALUES
+        (1, CASE WHEN s.state IN ('disabled', 'paused') AND s.pending_items > 0 THEN
+            format('%s with %s to do: %s', s.state, ai._rows(s.pending_items), s.state_reason) END),
+        (2, CASE WHEN s.state = 'waiting' THEN 'waits ' || s.state_reason END),
+        (3, CASE WHEN s.state = 'retrying' THEN
+            format('something failed, and is tried again: %s', s.last_error) END),
+        (4, CASE WHEN s.oldest_pending_age > max_pending_age THEN
+            format('the oldest change has waited for %s',
+                   date_trunc('second', s.oldest_pending_age)) END),
+        (5, CASE WHEN s.failed > 0 THEN
+            format('%s failed: see ai.vectorizer_errors', ai._rows(s.failed)) END)
+    ) AS c (rank, complaint)
+    WHERE c.complaint IS NOT NULL
     ORDER BY s.name, c.rank
     $$;
-COMMENT ON FUNCTION ai._health_vectorizers(interval) IS 'what is not well with the vectorizers';
+COMMENT ON FUNCTION ai._health_vectorizers(ai.vectorizer_status[], interval) IS
+    'what is not well with the vectorizers';
 
 CREATE FUNCTION ai._health_jobs(max_pending_age interval) RETURNS SETOF text
     LANGUAGE sql ROWS 10
@@ -112,6 +117,21 @@ CREATE FUNCTION ai._health_providers(max_error_rate float8) RETURNS SETOF text
     $$;
 COMMENT ON FUNCTION ai._health_providers(float8) IS 'what is not well with the providers';
 
+CREATE FUNCTION ai._health_reasons(statuses ai.vectorizer_status[], max_pending_age interval,
+        max_error_rate float8) RETURNS text[]
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT ARRAY(
+        SELECT * FROM ai._health_workers()
+        UNION ALL SELECT * FROM ai._health_providers(max_error_rate)
+        UNION ALL SELECT * FROM ai._health_vectorizers(statuses, max_pending_age)
+        UNION ALL SELECT * FROM ai._health_jobs(max_pending_age)
+        UNION ALL SELECT * FROM ai._health_strays())
+    $$;
+COMMENT ON FUNCTION ai._health_reasons(ai.vectorizer_status[], interval, float8) IS
+    'what is not well in this database, where that is known of its vectorizers';
+
 CREATE FUNCTION ai._health(caller oid, max_pending_age interval, max_error_rate float8,
         OUT ok boolean, OUT reasons text[]) RETURNS SETOF record
     LANGUAGE plpgsql
@@ -127,12 +147,8 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'It is the share of requests that may fail: 0.1 is one in ten.';
     END IF;
-    reasons := ARRAY(
-        SELECT * FROM ai._health_workers()
-        UNION ALL SELECT * FROM ai._health_providers(max_error_rate)
-        UNION ALL SELECT * FROM ai._health_vectorizers(max_pending_age)
-        UNION ALL SELECT * FROM ai._health_jobs(max_pending_age)
-        UNION ALL SELECT * FROM ai._health_strays());
+    reasons := ai._health_reasons(ARRAY(SELECT s FROM ai.vectorizer_status s), max_pending_age,
+                                  max_error_rate);
     ok := cardinality(reasons) = 0;
     RETURN NEXT;
 END
@@ -148,9 +164,26 @@ COMMENT ON FUNCTION ai.health(interval, float8) IS
     'one row: whether all is well in this database, and what is not. Changes and jobs may wait for '
     'max_pending_age; that share of the requests of the last five minutes may fail';
 
+-- For the metrics, which have looked at the vectorizers already.
+CREATE FUNCTION ai.__healthy(caller oid, statuses ai.vectorizer_status[]) RETURNS boolean
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$SELECT cardinality(ai._health_reasons(statuses, '15 minutes', 0.1)) = 0$$;
+COMMENT ON FUNCTION ai.__healthy(oid, ai.vectorizer_status[]) IS
+    'what ai._healthy does, for the role that called it';
+
+CREATE FUNCTION ai._healthy(statuses ai.vectorizer_status[]) RETURNS boolean
+    LANGUAGE c VOLATILE
+    AS 'MODULE_PATHNAME', 'ai_call_as_owner';
+COMMENT ON FUNCTION ai._healthy(ai.vectorizer_status[]) IS
+    'what ai.health() says without arguments, where the state of all vectorizers is known';
+
 REVOKE ALL ON FUNCTION ai.all_workers_healthy(), ai.get_crashed_workers(), ai.get_failed_workers(),
     ai.health(interval, float8), ai._health(oid, interval, float8), ai._health_workers(),
-    ai._health_vectorizers(interval), ai._health_jobs(interval), ai._health_providers(float8)
+    ai._health_vectorizers(ai.vectorizer_status[], interval), ai._health_jobs(interval),
+    ai._health_providers(float8), ai._health_reasons(ai.vectorizer_status[], interval, float8),
+    ai._healthy(ai.vectorizer_status[]), ai.__healthy(oid, ai.vectorizer_status[])
 FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ai.all_workers_healthy(), ai.get_crashed_workers(),
-    ai.get_failed_workers(), ai.health(interval, float8) TO pg_monitor;
+    ai.get_failed_workers(), ai.health(interval, float8), ai._healthy(ai.vectorizer_status[])
+TO pg_monitor;

@@ -1,22 +1,16 @@
 -- The metrics as text, in the format that Prometheus reads.
 
 CREATE FUNCTION ai._metric_label(name text, value text) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT format('%s="%s"', name, replace(replace(replace(coalesce(value, ''),
-        '\', '\\'), '"', '\"'), E'\n', '\n'))
-    $$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN name || '="' || replace(replace(replace(coalesce(value, ''),
+        '\', '\\'), '"', '\"'), E'\n', '\n') || '"';
 COMMENT ON FUNCTION ai._metric_label(text, text) IS
     'a label with its value, in which backslash, quote and line feed are escaped';
 
 CREATE FUNCTION ai._metric_number(value text) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT CASE value WHEN 'Infinity' THEN '+Inf' WHEN '-Infinity' THEN '-Inf'
-           ELSE coalesce(value, 'NaN') END
-    $$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE value WHEN 'Infinity' THEN '+Inf' WHEN '-Infinity' THEN '-Inf'
+           ELSE coalesce(value, 'NaN') END;
 COMMENT ON FUNCTION ai._metric_number(text) IS 'a number as Prometheus reads it; null is NaN';
 
 CREATE FUNCTION ai._metric_histogram(metric text, labels text, sample jsonb, name text) RETURNS text
@@ -56,23 +50,28 @@ CREATE FUNCTION ai._metric_columns(view regclass, OUT number int2, OUT name text
 COMMENT ON FUNCTION ai._metric_columns(regclass) IS
     'what the columns of a view of metrics are: labels, counters, gauges and histograms';
 
+-- The labels of a row are the same for all of its columns.
 CREATE FUNCTION ai._metric_lines(prefix text, view regclass, samples jsonb) RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT string_agg(format(E'# HELP %1$s %2$s\n# TYPE %1$s %3$s\n%4$s', m.metric,
+    WITH c AS MATERIALIZED (
+        SELECT m.*, prefix || '_' || m.name AS metric FROM ai._metric_columns(view) m
+    ), s AS MATERIALIZED (
+        SELECT s.row, (SELECT string_agg(ai._metric_label(c.name, s.row ->> c.name), ','
+                                         ORDER BY c.number)
+                       FROM c WHERE c.kind = 'label') AS labels
+        FROM jsonb_array_elements(samples) AS s (row) ORDER BY labels
+    )
+    SELECT string_agg(format(E'# HELP %1$s %2$s\n# TYPE %1$s %3$s\n%4$s', c.metric,
                              replace(replace(c.help, '\', '\\'), E'\n', '\n'), c.kind, m.lines),
                       '' ORDER BY c.number)
-    FROM ai._metric_columns(view) c, LATERAL (
-        SELECT prefix || '_' || c.name AS metric, string_agg(CASE c.kind
-            WHEN 'histogram'
-            THEN ai._metric_histogram(prefix || '_' || c.name, l.labels, s.row, c.name)
-            ELSE format(E'%s_%s{%s} %s\n', prefix, c.name, l.labels,
-                        ai._metric_number(s.row ->> c.name)) END, '' ORDER BY l.labels) AS lines
-        FROM jsonb_array_elements(samples) AS s (row), LATERAL (
-            SELECT string_agg(ai._metric_label(x.name, s.row ->> x.name), ',' ORDER BY x.number)
-                AS labels
-            FROM ai._metric_columns(view) x WHERE x.kind = 'label') l) m
+    FROM c, LATERAL (
+        SELECT string_agg(CASE c.kind
+            WHEN 'histogram' THEN ai._metric_histogram(c.metric, s.labels, s.row, c.name)
+            ELSE c.metric || '{' || s.labels || '} ' || ai._metric_number(s.row ->> c.name) || E'\n'
+            END, '') AS lines
+        FROM s) m
     WHERE c.kind <> 'label'
     $$;
 COMMENT ON FUNCTION ai._metric_lines(text, regclass, jsonb) IS
@@ -87,12 +86,16 @@ CREATE FUNCTION ai.metrics() RETURNS text
 DECLARE
     things constant text[] := '{database,workers,worker,vectorizer,usage,jobs,job_usage,provider,
                                 provider_requests}';
+    statuses constant ai.vectorizer_status[] := ARRAY(SELECT s FROM ai.vectorizer_status s);
     thing text;
     samples jsonb;
     result text := '';
 BEGIN
     FOREACH thing IN ARRAY things LOOP
-        EXECUTE format('SELECT jsonb_agg(m) FROM ai.metrics_%s m', thing) INTO samples;
+        EXECUTE format(CASE WHEN thing IN ('database', 'vectorizer')
+                       THEN 'SELECT jsonb_agg(m) FROM ai._metrics_%s($1) m'
+                       ELSE 'SELECT jsonb_agg(m) FROM ai.metrics_%s m' END, thing)
+            INTO samples USING statuses;
         IF samples IS NOT NULL THEN
             result := result || ai._metric_lines('ai_' || thing, ('ai.metrics_' || thing)::regclass,
                                                  samples);

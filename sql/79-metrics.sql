@@ -23,12 +23,45 @@ CREATE FUNCTION ai._sum_of(counts bigint[]) RETURNS bigint
     AS $$SELECT coalesce(sum(c), 0)::bigint FROM unnest(counts) c$$;
 COMMENT ON FUNCTION ai._sum_of(bigint[]) IS 'how many values there were';
 
+-- The views of the database and of the vectorizers are made of what these functions return, so that
+-- ai.metrics() looks at all vectorizers once.
+CREATE FUNCTION ai._metrics_database(statuses ai.vectorizer_status[], OUT database text,
+        OUT healthy int4, OUT wanted_workers int4, OUT lag_seconds float8[],
+        OUT lag_seconds_bucket bigint[], OUT lag_seconds_sum float8, OUT lag_seconds_count bigint)
+    LANGUAGE sql
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT current_database(), ai._healthy(statuses)::int, current_setting('ai.workers', true)::int,
+        l.bounds, ai._cumulative(l.counts), l.sum, ai._sum_of(l.counts)
+    FROM ai._lag_histogram() l
+    $$;
+COMMENT ON FUNCTION ai._metrics_database(ai.vectorizer_status[]) IS
+    'metrics of this database, where the state of its vectorizers is known';
+
+CREATE FUNCTION ai._metrics_vectorizer(statuses ai.vectorizer_status[], OUT database text,
+        OUT vectorizer text, OUT pending_rows bigint, OUT running_rows bigint,
+        OUT retrying_rows bigint, OUT failed_rows bigint, OUT oldest_pending_seconds float8,
+        OUT rows_per_second float8, OUT disabled int4, OUT paused int4,
+        OUT embedded_rows_total bigint, OUT errors_total bigint) RETURNS SETOF record
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT current_database(), s.name, s.pending, s.running, s.retrying, s.failed,
+        coalesce(extract(epoch FROM s.oldest_pending_age), 0)::float8,
+        (s.rows_per_minute / 60)::float8, s.disabled::int, (s.state = 'paused')::int,
+        coalesce(p.success_count, 0), coalesce(p.error_count, 0)
+    FROM unnest(statuses) s
+    LEFT JOIN ai.vectorizer_worker_progress p ON p.vectorizer_id = s.id
+    $$;
+COMMENT ON FUNCTION ai._metrics_vectorizer(ai.vectorizer_status[]) IS
+    'metrics of vectorizers whose state is known';
+REVOKE ALL ON FUNCTION ai._metrics_database(ai.vectorizer_status[]),
+    ai._metrics_vectorizer(ai.vectorizer_status[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ai._metrics_database(ai.vectorizer_status[]),
+    ai._metrics_vectorizer(ai.vectorizer_status[]) TO pg_monitor;
+
 CREATE VIEW ai.metrics_database AS
-    SELECT current_database()::text AS database, h.ok::int AS healthy,
-        current_setting('ai.workers', true)::int AS wanted_workers, l.bounds AS lag_seconds,
-        ai._cumulative(l.counts) AS lag_seconds_bucket, l.sum AS lag_seconds_sum,
-        ai._sum_of(l.counts) AS lag_seconds_count
-    FROM ai.health() h, ai._lag_histogram() l;
+    SELECT m.* FROM ai._metrics_database(ARRAY(SELECT s FROM ai.vectorizer_status s)) m;
 COMMENT ON VIEW ai.metrics_database IS 'metrics of this database';
 COMMENT ON COLUMN ai.metrics_database.healthy IS 'whether ai.health() has nothing to complain of';
 COMMENT ON COLUMN ai.metrics_database.wanted_workers IS 'workers that there should be';
@@ -66,14 +99,7 @@ COMMENT ON COLUMN ai.metrics_worker.last_crash_age_seconds IS
     'time since its last crash; NaN if there was none';
 
 CREATE VIEW ai.metrics_vectorizer AS
-    SELECT current_database()::text AS database, s.name AS vectorizer, s.pending AS pending_rows,
-        s.running AS running_rows, s.retrying AS retrying_rows, s.failed AS failed_rows,
-        coalesce(extract(epoch FROM s.oldest_pending_age), 0)::float8 AS oldest_pending_seconds,
-        (s.rows_per_minute / 60)::float8 AS rows_per_second, s.disabled::int AS disabled,
-        (s.state = 'paused')::int AS paused, coalesce(p.success_count, 0) AS embedded_rows_total,
-        coalesce(p.error_count, 0) AS errors_total
-    FROM ai.vectorizer_status s
-    LEFT JOIN ai.vectorizer_worker_progress p ON p.vectorizer_id = s.id;
+    SELECT m.* FROM ai._metrics_vectorizer(ARRAY(SELECT s FROM ai.vectorizer_status s)) m;
 COMMENT ON VIEW ai.metrics_vectorizer IS 'metrics of each vectorizer';
 COMMENT ON COLUMN ai.metrics_vectorizer.pending_rows IS 'changed rows that no worker has';
 COMMENT ON COLUMN ai.metrics_vectorizer.running_rows IS 'rows that are with a worker';

@@ -130,7 +130,9 @@ constexpr IntSetting kIntSettings[] = {
     {"ai.breaker_failures", &settings.breaker_failures, 5, 1, kMost, PGC_SIGHUP, 0,
      "After how many failures in a row a provider is left alone.", nullptr},
     {"ai.breaker_pause", &settings.breaker_pause, 300'000, 1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
-     "For how long it is left alone, before one request is tried.", nullptr},
+     "For how long a provider is left alone at most, before one request is tried.",
+     "The first is tried after five seconds, each further one after twice as long. After a failure "
+     "that only a hand can mend, such as a refused key, each takes the whole pause."},
     {"ai.job_retry_delay", &settings.job_retry_delay, 30'000, 1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How long an embedding job waits after its first failed attempt.",
      "Each further attempt doubles it, up to five minutes."},

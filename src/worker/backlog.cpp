@@ -261,6 +261,15 @@ Step<> DatabaseBacklog::RecordError(QueueId queue, std::string_view step, const 
   });
 }
 
+/// Jobs have ai.provider_status for it.
+Step<> DatabaseBacklog::RecordOpenBreaker(QueueId queue, const pipeline::Opening& opening) {
+  return RunStep([&] {
+    if (queue > 0) {
+      worker::RecordOpenBreaker(queue, lease_, opening);
+    }
+  });
+}
+
 /// What is wrong with the configuration, for those who look at their jobs: the ones next in the
 /// line tell it.
 void DatabaseBacklog::NoteJobError(const JobGroup& group, const Failure& failure) {

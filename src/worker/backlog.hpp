@@ -23,6 +23,8 @@ class DatabaseBacklog final : public pipeline::Backlog {
                             const pipeline::Usage& usage) override;
   pipeline::Step<> RecordError(pipeline::QueueId queue, std::string_view step,
                                const Failure& failure) override;
+  pipeline::Step<> RecordOpenBreaker(pipeline::QueueId queue,
+                                     const pipeline::Opening& opening) override;
 
  private:
   void PollVectorizers(pg::Spi& spi, const pipeline::PollRequest& request,

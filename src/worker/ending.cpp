@@ -145,4 +145,21 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
   transaction.Commit();
 }
 
+void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease, const pipeline::Opening& opening) {
+  const Failure& failure = opening.failure;
+  WorkTransaction transaction;
+  {
+    pg::Spi spi;
+    const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},
+                                      {TEXTOID, MessageDatum(failure)},
+                                      {TEXTOID, pg::TextDatum(Name(failure.failure_class))},
+                                      {TEXTOID, pg::TextDatum(lease)},
+                                      {TEXTOID, pg::MessageDatum(failure.hint)},
+                                      {TIMESTAMPTZOID, TimestampTzGetDatum(opening.since)}};
+    spi.Execute("SELECT ai._record_open_breaker($1, $2, $3, $4::pg_catalog.uuid, $5, $6)",
+                arguments);
+  }
+  transaction.Commit();
+}
+
 }  // namespace ai::worker

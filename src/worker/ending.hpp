@@ -2,11 +2,15 @@
 #pragma once
 
 #include "core/failure.hpp"
+#include "core/pipeline/limiter.hpp"
 
 namespace ai::worker {
 
 /// How much of a message is kept.
 inline constexpr std::size_t kMostMessage = 2000;
+
+/// That a breaker keeps its requests from going: recorded once for each opening, not logged.
+void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease, const pipeline::Opening& opening);
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,
                  const Failure& failure);

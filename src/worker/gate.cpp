@@ -25,30 +25,39 @@ bool LetsGo(const policy::Breaker& before, const policy::Breaker& after) {
 void NoteError(SharedEndpoint& entry, const Failure& failure) {
   const std::string_view message = utf8::Clip(failure.message, sizeof(entry.last_error) - 1);
   entry.last_error[message.copy(entry.last_error, message.size())] = '\0';
+  entry.last_class = failure.failure_class;
 }
 
-/// One line when the endpoint is left alone, and one when it is asked again.
-void LogBreaker(const Gate& gate, bool opened, int failures, const char* error) {
-  const char* address = gate.address.c_str();
-  pg::Call([&] {
-    if (opened) {
-      ereport(LOG,
-              errmsg_plural("ai: provider %s is left alone after %d failure",
-                            "ai: provider %s is left alone after %d failures in a row",
-                            static_cast<unsigned long>(failures), address, failures),
-              errdetail("The last one: %s", error),
-              errhint("See ai.provider_status; ai.resume_provider lets it be asked at once."));
-    } else {
-      ereport(LOG, errmsg("ai: provider %s is asked again", address));
-    }
-  });
-}
+constexpr char kHint[] = "See ai.provider_status; ai.resume_provider lets it be asked at once.";
 
 /// A breaker that has opened, or closed.
 struct Turned {
   policy::Breaker breaker;
   char error[sizeof(SharedEndpoint::last_error)];
 };
+
+/// One line when it opens, and one when it closes; none for a probe.
+void LogBreaker(const Gate& gate, const Turned& turned) {
+  const char* address = gate.address.c_str();
+  const policy::Breaker& breaker = turned.breaker;
+  const double seconds =
+      static_cast<double>(breaker.NextProbe(BreakerSettings()) - breaker.opened_at) /
+      policy::kSecond;
+  pg::Call([&] {
+    if (breaker.broken) {
+      ereport(LOG,
+              errmsg_plural("ai: circuit breaker of provider %s is open after %d failure, first "
+                            "probe in %g s",
+                            "ai: circuit breaker of provider %s is open after %d failures in a "
+                            "row, first probe in %g s",
+                            static_cast<unsigned long>(breaker.failures), address, breaker.failures,
+                            seconds),
+              errdetail("The last one: %s", turned.error), errhint("%s", kHint));
+    } else {
+      ereport(LOG, errmsg("ai: circuit breaker of provider %s is closed", address));
+    }
+  });
+}
 
 /// Runs body, which changes the state, and wakes those who wait for that.
 template <typename Body>
@@ -68,6 +77,7 @@ std::optional<Turned> ChangeState(const Gate& gate, const Body& body) {
       ++entry.state_changes;
     }
     if (before.breaker.broken != after.breaker.broken) {
+      entry.opened = after.breaker.broken ? GetCurrentTimestamp() : 0;
       turned.emplace().breaker = after.breaker;
       std::memcpy(turned->error, entry.last_error, sizeof(turned->error));
     }
@@ -82,7 +92,7 @@ std::optional<Turned> ChangeState(const Gate& gate, const Body& body) {
 template <typename Body>
 void Change(const Gate& gate, const Body& body) {
   if (const auto turned = ChangeState(gate, body)) {
-    LogBreaker(gate, turned->breaker.broken, turned->breaker.failures, turned->error);
+    LogBreaker(gate, *turned);
   }
 }
 
@@ -90,8 +100,9 @@ void Change(const Gate& gate, const Body& body) {
 
 policy::BreakerRules BreakerSettings() {
   constexpr Micros kApart = policy::kSecond;  // less than between two tries of a request
-  return {pg::settings.breaker_failures, pg::settings.breaker_pause * (policy::kSecond / 1000),
-          kApart};
+  return {.failures = pg::settings.breaker_failures,
+          .pause = pg::settings.breaker_pause * (policy::kSecond / 1000),
+          .apart = kApart};
 }
 
 /// No breaker turns by that.
@@ -168,6 +179,23 @@ std::optional<milliseconds> Gate::Closed(policy::RoleId role) const {
 
 bool Gate::IsBroken() const {
   return WithEntry([](const SharedEndpoint& entry, Micros) { return entry.state.breaker.broken; });
+}
+
+std::optional<pipeline::Opening> Gate::Opened() const {
+  pipeline::Opening opening;
+  char error[sizeof(SharedEndpoint::last_error)];
+  const bool broken = WithEntry([&](const SharedEndpoint& entry, Micros) {
+    opening.since = entry.opened;
+    opening.failure.failure_class = entry.last_class;
+    std::memcpy(error, entry.last_error, sizeof(error));
+    return entry.state.breaker.broken;
+  });
+  if (!broken || opening.since == 0 || error[0] == '\0') {
+    return std::nullopt;
+  }
+  opening.failure.message = "circuit breaker of provider " + address + " is open: " + error;
+  opening.failure.hint = kHint;
+  return opening;
 }
 
 bool Gate::IsLimited() const {

@@ -47,6 +47,7 @@ class Gate final : public pipeline::Limiter {
 
   std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const override;
   bool IsBroken() const override;
+  std::optional<pipeline::Opening> Opened() const override;
   bool IsLimited() const override;
   std::size_t RequestsWithin(std::chrono::milliseconds time) const override;
 

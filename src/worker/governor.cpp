@@ -52,8 +52,11 @@ void Restore(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
     // Whose requests have opened it is not known any more.
     entry.state.breaker.contributors.everybody = entry.state.breaker.broken;
     entry.state.breaker.failures = std::max(entry.state.breaker.failures, row->failures);
-    entry.state.breaker.opened_at = std::max(
-        entry.state.breaker.opened_at, now.FromWall(row->open_until) - BreakerSettings().pause);
+    // The next probe comes when it was to come, as if it had opened now for the time that is left.
+    entry.state.breaker.opened_at = now.steady;
+    entry.state.breaker.wait =
+        std::max(entry.state.breaker.wait, now.FromWall(row->next_probe) - now.steady);
+    entry.opened = std::max(entry.opened, row->opened);
     entry.state.cooling_until =
         std::max(entry.state.cooling_until, now.FromWall(row->cooling_until));
   }
@@ -84,6 +87,7 @@ bool TakeUp(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
 bool IsDue(const SharedEndpoint& entry, const DatabaseView& view, Micros now) {
   const Micros heartbeat = pg::settings.heartbeat_interval * (policy::kSecond / 1000);
   return view.written_at == 0 || view.written_state != entry.state_changes ||
+         view.written_probe != entry.state.breaker.NextProbe(BreakerSettings()) ||
          (view.written_requests != entry.requests() && now - view.written_at >= heartbeat);
 }
 
@@ -100,7 +104,8 @@ ProviderReport ReportOn(const Gate& gate) {
           .id = gate.id,
           .breaker = state.breaker.State(BreakerSettings(), now.steady),
           .failures = state.breaker.failures,
-          .open_until = now.ToWall(state.breaker.OpenUntil(BreakerSettings())),
+          .opened = state.breaker.broken ? copy.opened : 0,
+          .next_probe = now.ToWall(state.breaker.NextProbe(BreakerSettings())),
           .cooling_until = now.ToWall(state.cooling_until),
           .last_success = copy.last_success,
           .last_failure = copy.last_failure,
@@ -195,6 +200,7 @@ std::set<std::uint64_t> Governor::DueReports() const {
       if (result) {
         view.written_at = now;
         view.written_state = entry.state_changes;
+        view.written_probe = entry.state.breaker.NextProbe(BreakerSettings());
         view.written_requests = entry.requests();
       }
       return result;

@@ -32,8 +32,9 @@ ProviderRow RowAt(const pg::Rows& rows, std::uint64_t row) {
           .resumed = time(7),
           .broken = DatumGetBool(*rows.At(row, 8)),
           .failures = DatumGetInt32(*rows.At(row, 9)),
-          .open_until = time(10),
-          .cooling_until = time(11)};
+          .opened = time(10),
+          .next_probe = time(11),
+          .cooling_until = time(12)};
 }
 
 pg::Argument TimeArgument(TimestampTz time) {
@@ -48,14 +49,15 @@ bool Write(pg::Spi& spi, const ProviderReport& report) {
       {TEXTOID, pg::TextDatum(Fingerprint(report.id))},
       {TEXTOID, pg::TextDatum(NameOf(report.breaker))},
       {INT4OID, Int32GetDatum(report.failures)},
-      TimeArgument(report.open_until),
+      TimeArgument(report.opened),
+      TimeArgument(report.next_probe),
       TimeArgument(report.cooling_until),
       TimeArgument(report.last_success),
       TimeArgument(report.last_failure),
       {TEXTOID, no_error ? Datum{0} : pg::MessageDatum(report.last_error), no_error},
   };
-  const pg::Rows rows =
-      spi.Execute("SELECT ai._provider_note($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", arguments);
+  const pg::Rows rows = spi.Execute(
+      "SELECT ai._provider_note($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", arguments);
   return DatumGetBool(*rows.At(0, 0));
 }
 
@@ -67,7 +69,7 @@ std::optional<std::vector<ProviderRow>> ReadProviders() {
     const pg::Rows rows = spi.Execute(
         "SELECT endpoint, api_key_name, fingerprint, enabled, paused_until, requests_per_minute, "
         "tokens_per_minute, resumed_at, breaker OPERATOR(pg_catalog.<>) 'closed', failure_streak, "
-        "open_until, cooldown_until FROM ai.provider");
+        "opened_at, next_probe, cooldown_until FROM ai.provider");
     for (std::uint64_t i = 0; i < rows.count(); ++i) {
       providers.push_back(RowAt(rows, i));
     }

@@ -20,7 +20,8 @@ struct ProviderRow {
   TimestampTz resumed = 0;
   bool broken = false;
   std::int32_t failures = 0;
-  TimestampTz open_until = 0;
+  TimestampTz opened = 0;
+  TimestampTz next_probe = 0;
   TimestampTz cooling_until = 0;
 };
 
@@ -31,7 +32,8 @@ struct ProviderReport {
   std::uint64_t id = 0;
   policy::BreakerState breaker = policy::BreakerState::kClosed;
   std::int32_t failures = 0;
-  TimestampTz open_until = 0;
+  TimestampTz opened = 0;
+  TimestampTz next_probe = 0;
   TimestampTz cooling_until = 0;
   TimestampTz last_success = 0;
   TimestampTz last_failure = 0;

@@ -27,6 +27,7 @@ struct DatabaseView {
   Oid database = InvalidOid;
   policy::EndpointLimits limits = {};
   std::uint32_t written_state = 0;
+  policy::Micros written_probe = 0;
   std::uint64_t written_requests = 0;
   policy::Micros written_at = 0;  // 0: never
 };
@@ -44,8 +45,10 @@ struct SharedEndpoint {
   policy::LatencyHistogram latency = {};
   TimestampTz last_success = 0;
   TimestampTz last_failure = 0;
+  TimestampTz opened = 0;  // when the breaker last did, failed probes apart: tells openings apart
   TimestampTz mended = 0;  // the last time that somebody said so
   char last_error[512] = "";
+  FailureClass last_class = FailureClass::kTransient;
   DatabaseView databases[kMaxDatabases];
 
   std::uint64_t requests() const;

@@ -90,7 +90,7 @@ SELECT date_trunc('minute', time_since_heartbeat) FROM ai.stuck_jobs;
 DELETE FROM ai.vectorizer_worker_process;
 
 -- The provider is in the way.
-INSERT INTO ai.provider (endpoint, api_key_name, fingerprint, breaker, failure_streak, open_until, last_failure_at, last_error)
+INSERT INTO ai.provider (endpoint, api_key_name, fingerprint, breaker, failure_streak, next_probe, last_failure_at, last_error)
 SELECT ai._embedding_endpoint(config -> 'embedding'), 'OPENAI_API_KEY', 'f', 'open', 5, now() + interval '5 minutes',
     now() + interval '1 second', 'no route to host' FROM ai.vectorizer;
 SELECT state, reason, last_error FROM words;

@@ -66,18 +66,18 @@ INSERT INTO ai.provider (endpoint) VALUES ('');
 \set VERBOSITY default
 
 -- What workers write, and how it reads.
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, NULL, '2020-01-01', NULL, NULL);
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, NULL, NULL, '2020-01-01', NULL, NULL);
 SELECT state, reason, last_success_at, last_error FROM ai.provider_status WHERE endpoint ~ 'noted';
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 2, NULL, NULL, NULL, '2020-01-02', 'it broke');
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 2, NULL, NULL, NULL, NULL, '2020-01-02', 'it broke');
 SELECT state, reason, last_success_at, last_failure_at, last_error FROM ai.provider_status WHERE endpoint ~ 'noted';
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2100-01-01', NULL, NULL, NULL, NULL);
-SELECT state, reason, paused_until FROM ai.provider_status WHERE endpoint ~ 'noted';
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 1, '2100-01-01', NULL, NULL, NULL, NULL);
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2020-01-01', '2100-01-01', NULL, NULL, NULL, NULL);
+SELECT state, reason, paused_until, next_probe FROM ai.provider_status WHERE endpoint ~ 'noted';
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 1, '2020-01-01', '2100-01-01', NULL, NULL, NULL, NULL);
 SELECT state, reason FROM ai.provider_status WHERE endpoint ~ 'noted';
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2020-01-01', NULL, NULL, NULL, NULL);
-SELECT state, reason, paused_until FROM ai.provider_status WHERE endpoint ~ 'noted';
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, '2100-01-01', NULL, NULL, NULL);
-SELECT state, reason, paused_until FROM ai.provider_status WHERE endpoint ~ 'noted';
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'open', 5, '2020-01-01', '2020-01-01', NULL, NULL, NULL, NULL);
+SELECT state, reason, paused_until, next_probe FROM ai.provider_status WHERE endpoint ~ 'noted';
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, NULL, '2100-01-01', NULL, NULL, NULL);
+SELECT state, reason, paused_until, next_probe FROM ai.provider_status WHERE endpoint ~ 'noted';
 SELECT ai.set_provider_limits('https://noted.example.com', 60, 5000);
 SELECT ai.resume_provider('https://noted.example.com');
 SELECT state, reason, paused_until, last_error FROM ai.provider_status WHERE endpoint ~ 'noted';
@@ -97,7 +97,7 @@ SELECT ai.enable_provider('openai');
 SELECT ai.disable_provider('openai');
 SELECT * FROM ai.provider;
 UPDATE ai.provider SET enabled = false;
-SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, NULL, NULL, NULL, NULL);
+SELECT ai._provider_note('https://noted.example.com', '', 'f00d', 'closed', 0, NULL, NULL, NULL, NULL, NULL, NULL);
 SELECT ai._embedding_endpoint('{"implementation": "openai"}');
 SELECT ai._provider_endpoint('openai');
 SELECT * FROM ai._provider_counters();

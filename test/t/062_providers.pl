@@ -27,6 +27,8 @@ sub is_state
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return ok($engine->poll("SELECT state = '$state' FROM ai.provider_status WHERE endpoint = '$endpoint'"), $test);
 }
+# The next probe is some seconds away, so nothing that is tested now can be one. Those before it have failed.
+sub no_probe_soon { return $engine->poll("SELECT next_probe > now() + interval '6 seconds' FROM ai.provider_status WHERE endpoint = '$endpoint'"); }
 sub seconds_for { my ($code) = @_; my $start = time; $code->(); return time - $start; }
 
 # Nothing is sent for a second.
@@ -117,11 +119,21 @@ like(sql('SELECT reason FROM ai.provider_status'), qr/\A\d+ failures in a row; o
 cmp_ok(sql('SELECT failure_streak FROM ai.provider'), '>=', 5, 'five failures in a row');
 ok($engine->poll(q{SELECT count(*) = 0 FROM ai.jobs('broken') WHERE status = 'running'}), 'its rows are given back');
 is(sql(q{SELECT max(attempts) FROM ai.jobs('broken')}), '0', 'uncharged');
+ok(no_probe_soon(), 'a probe that fails makes the time to the next one longer');
+is(sql('SELECT next_probe = paused_until FROM ai.provider_status'), 't', 'which is seen');
 nothing_sent('nobody asks');
+my $told = q{SELECT count(*), min(message), min(details ->> 'class'), min(details ->> 'step'), min(details ->> 'hint')
+	FROM ai.vectorizer_errors WHERE NOT details ? 'key' AND name =};
+my $told_once = qr{\A1\|circuit breaker of provider \Q$endpoint\E is open: HTTP status 500 [^|]+\|transient\|embedding\|See ai\.provider_status; ai\.resume_provider };
+like(sql("$told 'broken'"), $told_once, 'the vectorizer has an error for it, however many workers and probes there are');
+fill('single', 10);
+ok($engine->poll(q{SELECT count(*) = 1 FROM ai.vectorizer_errors WHERE name = 'single' AND message ~ 'circuit breaker'}),
+	'so has another one that has to wait');
 $engine->table('elsewhere', embedding => $ollama);
 fill('elsewhere', 100);
 $engine->is_settled('elsewhere', 'another provider is asked meanwhile');
 
+no_probe_soon() or die;
 $mock->rules({ path => '/v1/*', hang => 'before', status => 503 });
 my $before = $mock->stats;
 $engine->set('ai.breaker_pause' => '500ms');
@@ -141,7 +153,22 @@ pass('a worker that ends with the probe leaves it to others');
 $mock->rules;
 $mock->release;
 $engine->is_settled('broken', 'the provider is back');
+$engine->is_settled('single', 'for all');
 is_state('ok', 'the breaker is closed');
+is(sql('SELECT count(next_probe) FROM ai.provider_status'), '0', 'there is no next probe');
+like(sql("$told '$_'"), $told_once, "$_: an opening is one error") foreach qw(broken single);
+
+# -- a provider that fails for a moment under load: whatever the pause, it is soon asked again
+
+$engine->set('ai.breaker_pause' => '5min');
+$mock->rules({ path => '/v1/*', status => 500 });
+fill('single', 300);
+is_state('open', 'a provider fails under load');
+$mock->rules;
+$taken = seconds_for(sub { $engine->is_settled('single', 'and is well again'); });
+cmp_ok($taken, '<', 60, "all is done soon: $taken s");
+is_state('ok', 'the breaker is closed again');
+is(sql(q{SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'single' AND message ~ 'circuit breaker'}), '2', 'another opening is another error');
 
 # -- one that hangs takes no slot from others
 
@@ -213,10 +240,15 @@ $engine->set('ai.breaker_pause' => '1h');
 $mock->rules({ path => '/v1/*', error => 'invalid_key' });
 fill('broken', 20);
 is_state('open', 'a refused key');
+my $probe = "SELECT next_probe FROM ai.provider_status WHERE endpoint = '$endpoint'";
+my $next = sql($probe);
+is(sql("SELECT '$next' > now() + interval '50 minutes'"), 't', 'is not tried again before the pause is over');
 $mock->rules;
 $node->restart;
 $engine->poll(q{SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker'});
 nothing_sent('an open breaker survives a restart');
+is(sql("SELECT abs(extract(epoch FROM ($probe) - '$next')) < 1"), 't', 'with the time of its next probe');
+like(sql("$told 'broken' AND details ->> 'class' = 'configuration'"), qr/\A1\|HTTP status 401/, 'and its error is told once');
 sql("SELECT ai.resume_provider('$endpoint')");
 $engine->is_settled('broken', 'somebody says that all is well');
 
@@ -280,8 +312,10 @@ is(sql('SELECT endpoint, requests_per_minute, paused_until, state FROM ai.provid
 	'limits and pauses are in it');
 
 my $log = slurp_file($node->logfile);
-like($log, qr{LOG:  ai: provider \Q$endpoint\E is left alone after \d+ failures in a row\n.*DETAIL:  The last one: HTTP status 500}, 'an open breaker is in the log');
-like($log, qr{LOG:  ai: provider \Q$endpoint\E is asked again}, 'and a closed one');
+my $breaker = "LOG:  ai: circuit breaker of provider \Q$endpoint\E is";
+like($log, qr{$breaker open after \d+ failures in a row, first probe in 5 s\n.*DETAIL:  The last one: HTTP status 500}, 'an open breaker is in the log');
+like($log, qr{$breaker open after 1 failure, first probe in 3600 s\n.*DETAIL:  The last one: HTTP status 401}, 'one that only a hand can close, too');
+like($log, qr{$breaker closed}, 'and a closed one');
 unlike($log, qr/terminated by signal|TRAP|could not (read|write to) the table of providers/, 'the log has nothing that is not expected');
 $node->stop;
 done_testing();

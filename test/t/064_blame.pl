@@ -63,6 +63,7 @@ $engine->table_of('alice', 'lonely', processing => 'ai.processing_default(max_at
 sql(q{INSERT INTO lonely VALUES (1, 'alone')});
 ok($engine->poll("SELECT state = 'open' FROM ai.provider_status WHERE endpoint = '$endpoint'"), 'a single row opens the breaker of a provider that is down');
 is(sql(q{SELECT attempts, status <> 'failed' FROM ai.jobs('lonely')}), '0|t', 'and is charged nothing');
+ok($engine->poll("SELECT next_probe > now() + interval '6 seconds' FROM ai.provider_status WHERE endpoint = '$endpoint'"), 'its probe fails');
 $engine->table_of('mallory', 'also', processing => 'ai.processing_default(max_attempts => 1)');
 my $before = $mock->stats->{requests};
 sql(q{INSERT INTO also SELECT n, 'also ' || n FROM generate_series(1, 100) n});

@@ -68,14 +68,14 @@ cmp_ok(statements() - $few, '<=', 5, "they are $few, and stay so");
 forget_log();
 $mock->rules({ status => 503 });
 sql(q{INSERT INTO v VALUES (5000, 'nobody answers')});
-$node->wait_for_log(qr/ai worker: LOG:  ai: provider \Q$endpoint\E is left alone/, $position);
+$node->wait_for_log(qr/ai worker: LOG:  ai: circuit breaker of provider \Q$endpoint\E is open/, $position);
 my $asked = $mock->stats->{requests};
 $mock->wait_for(requests => $asked + 3) or die;
 $mock->rules;
 $engine->is_settled('v', 'it answers in the end');
 my @lines = our_lines();
-is(scalar(grep { /LOG:  ai: provider \Q$endpoint\E is left alone after \d+ failures in a row/ } @lines), 1, 'that it fails is said once');
-is(scalar(grep { /LOG:  ai: provider \Q$endpoint\E is asked again/ } @lines), 1, 'that it answers, too');
+is(scalar(grep { /LOG:  ai: circuit breaker of provider \Q$endpoint\E is open after \d+ failures in a row, first probe in 0\.3 s/ } @lines), 1, 'that it fails is said once');
+is(scalar(grep { /LOG:  ai: circuit breaker of provider \Q$endpoint\E is closed/ } @lines), 1, 'that it answers, too');
 is(scalar(grep { /LOG: / } @lines), 2, 'and no more') or diag(join "\n", @lines);
 
 # -- a vectorizer that cannot go on

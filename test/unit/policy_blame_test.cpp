@@ -360,12 +360,20 @@ TEST_CASE("a breaker that one role has opened lets each other role try once", "[
     const Micros later = start + 2 * kSecond;
     CHECK(state.Failed(*probe, failure, 0, kRules, later).broken);
     CHECK_FALSE(state.Admit(kProcess, kRules, later, 2));
-    CHECK(state.Look(kRules, later, 2).wait == kRules.pause - 2 * kSecond);
+    CHECK(state.Look(kRules, later, 2).wait == 5 * kSecond - (later - start));
     const auto another = state.Admit(kProcess, kRules, later, 3);
     REQUIRE(another);
     SECTION("one that is given up leaves it to somebody else") {
       state.Cancelled(*another, later);
       CHECK(state.Admit(kProcess, kRules, later, 4));
+    }
+    SECTION("one that ends when the time is over is not the one that makes it longer") {
+      const Micros over = start + 5 * kSecond;
+      state.Failed(*another, failure, 0, kRules, over);
+      const auto next = state.Admit(kProcess, kRules, over, 1);
+      REQUIRE(next);
+      state.Failed(*next, failure, 0, kRules, over);
+      CHECK(state.Look(kRules, over, 1).wait == 10 * kSecond);
     }
     SECTION("but not any number of them") {
       state.Failed(*another, failure, 0, kRules, later);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Micros kStart = 1000 * kSecond;
 constexpr BreakerRules kRules{.failures = 3, .pause = 300 * kSecond};
+constexpr Micros kFirstProbe = 5 * kSecond;
 constexpr int kProcess = 7;
 
 Failure Of(FailureClass failure_class, int status = 0) {
@@ -31,9 +32,9 @@ void Fail(EndpointState& state, const Failure& failure, Micros now = kStart) {
   state.Failed(*passage, failure, 0, kRules, now);
 }
 
-void Break(EndpointState& state) {
+void Break(EndpointState& state, Micros now = kStart) {
   for (int i = 0; i < kRules.failures; ++i) {
-    Fail(state, Of(FailureClass::kTransient));
+    Fail(state, Of(FailureClass::kTransient), now);
   }
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("a breaker opens when too many requests in a row have failed", "[polic
   SECTION("one more opens it") {
     Fail(state, Of(FailureClass::kTransient));
     CHECK(At(state, kStart) == Obstacle::kOpen);
-    CHECK(state.Look(kRules, kStart).wait == kRules.pause);
+    CHECK(state.Look(kRules, kStart).wait == kFirstProbe);
     CHECK_FALSE(state.Admit(kProcess, kRules, kStart));
     CHECK(state.breaker.failures == 3);
   }
@@ -74,7 +75,7 @@ TEST_CASE("a breaker opens when too many requests in a row have failed", "[polic
 TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   EndpointState state;
   Break(state);
-  const Micros later = kStart + kRules.pause;
+  const Micros later = kStart + kFirstProbe;
   CHECK(state.breaker.State(kRules, later - 1) == BreakerState::kOpen);
   CHECK(state.breaker.State(kRules, later) == BreakerState::kHalfOpen);
   CHECK(state.RequestsWithin(kSecond, kRules, later) == 1);
@@ -91,7 +92,7 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   }
   SECTION("that fails") {
     state.Failed(*probe, Of(FailureClass::kTransient), 0, kRules, later);
-    CHECK(state.Look(kRules, later).wait == kRules.pause);
+    CHECK(state.Look(kRules, later).wait == 2 * kFirstProbe);
     CHECK(state.breaker.failures == 4);
     const BreakerRules shorter{.failures = 3, .pause = kSecond};
     CHECK(state.Look(shorter, later).wait == kSecond);
@@ -119,11 +120,62 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   }
 }
 
+TEST_CASE("an open breaker is probed after five seconds, then after twice as long", "[policy]") {
+  EndpointState state;
+  Break(state);
+  Micros now = kStart;
+  const auto probe = [&](const BreakerRules& rules) {
+    now += state.Look(rules, now).wait;
+    const auto passage = state.Admit(kProcess, rules, now);
+    REQUIRE(passage);
+    REQUIRE(passage->probe);
+    return *passage;
+  };
+  const auto fail = [&](const BreakerRules& rules, const Failure& failure) {
+    const Passage passage = probe(rules);
+    state.Failed(passage, failure, 0, rules, now);
+    return state.Look(rules, now).wait;
+  };
+  const Failure transient = Of(FailureClass::kTransient);
+  CHECK(state.Look(kRules, now).wait == 5 * kSecond);
+  SECTION("the pause at most") {
+    for (const int seconds : {10, 20, 40, 80, 160, 300, 300}) {
+      CHECK(fail(kRules, transient) == seconds * kSecond);
+    }
+    SECTION("another pause holds at once") {
+      CHECK(state.Look({.pause = 60 * kSecond}, now).wait == 60 * kSecond);
+      CHECK(fail({.pause = 60 * kSecond}, transient) == 60 * kSecond);
+    }
+    SECTION("and a success begins anew") {
+      state.Succeeded(probe(kRules));
+      Break(state, now);
+      CHECK(state.Look(kRules, now).wait == 5 * kSecond);
+    }
+  }
+  SECTION("always the pause if that is shorter") {
+    const BreakerRules hasty{.failures = 3, .pause = kSecond / 2};
+    CHECK(state.Look(hasty, now).wait == kSecond / 2);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(fail(hasty, transient) == kSecond / 2);
+    }
+  }
+  SECTION("a probe without an outcome changes nothing") {
+    const Passage passage = probe(kRules);
+    state.Cancelled(passage, now);
+    CHECK(fail(kRules, transient) == 10 * kSecond);
+  }
+  SECTION("the whole pause if the probe finds that only a hand can mend it, whatever comes then") {
+    CHECK(fail(kRules, Of(FailureClass::kConfiguration, 401)) == kRules.pause);
+    CHECK(fail(kRules, transient) == kRules.pause);
+  }
+}
+
 TEST_CASE("a refused key opens a breaker at once, a refused model does not", "[policy]") {
   EndpointState state;
   SECTION("key") {
     Fail(state, Of(FailureClass::kConfiguration, 401));
     CHECK(At(state, kStart) == Obstacle::kOpen);
+    CHECK(state.Look(kRules, kStart).wait == kRules.pause);
     SECTION("until a hand says that all is well") {
       state.Mend();
       CHECK(At(state, kStart) == Obstacle::kNone);

@@ -65,6 +65,9 @@ class Backlog {
   /// An error of a queue as a whole, for those who look at it. It may fail: then it is told the
   /// next time.
   virtual Step<> RecordError(QueueId queue, std::string_view step, const Failure& failure) = 0;
+
+  /// An open circuit breaker keeps requests of a queue from going.
+  virtual Step<> RecordOpenBreaker(QueueId queue, const Opening& opening) = 0;
 };
 
 }  // namespace ai::pipeline

@@ -128,6 +128,7 @@ void Claimer::Run(Queue& queue) {
   if (const SteadyTime now = clock_.Now(); planner_.Claim(queue, now) > now) {
     share_.Charge(queue.share, 0);
     --claims_;  // nothing could be sent soon
+    leases_.NoteBreaker(queue);
     return;
   }
   if (capacity_.Keep(queue, used + capacity_.FreeFor(queue)) <= used) {

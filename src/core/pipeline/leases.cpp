@@ -83,6 +83,15 @@ void Leases::BackOffFor(Queue& queue, std::string_view step, const Failure& fail
   }
 }
 
+void Leases::NoteBreaker(Queue& queue) {
+  const auto& route = queue.outbox.route();
+  const auto opening = route ? route->limiter->Opened() : std::nullopt;
+  if (opening && opening->since != queue.back_off.opening &&
+      backlog_.RecordOpenBreaker(queue.id, *opening)) {
+    queue.back_off.opening = opening->since;
+  }
+}
+
 void Leases::OnTrouble(Queue& queue, std::string_view step, const StepFailure& failure) {
   switch (failure.trouble) {
     case StepTrouble::kTableLocked:

@@ -36,6 +36,8 @@ class Leases final {
 
   /// The queue cannot go on for a while; an error that is new is recorded.
   void BackOffFor(Queue& queue, std::string_view step, const Failure& failure);
+  /// That an open circuit breaker keeps its requests from going is recorded once for each opening.
+  void NoteBreaker(Queue& queue);
   /// A step of the queue has failed, and may be tried again.
   void OnTrouble(Queue& queue, std::string_view step, const StepFailure& failure);
   /// The same for a step without which rows would be held for ever: all are released.

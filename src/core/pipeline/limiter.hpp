@@ -48,6 +48,12 @@ class Permit final {
   policy::Passage admission_;
 };
 
+/// That a circuit breaker is open, or half-open, and why.
+struct Opening {
+  std::int64_t since = 0;  // which opening it is
+  Failure failure = {};    // the last one, worded for those who wait
+};
+
 class Limiter {
  public:
   Limiter() = default;
@@ -61,6 +67,8 @@ class Limiter {
 
   /// The circuit breaker is not closed: the endpoint answers nobody.
   virtual bool IsBroken() const = 0;
+  /// The same with what is to be told of it; nothing if that is not known.
+  virtual std::optional<Opening> Opened() const { return std::nullopt; }
 
   /// Whether requests have to be few: then they should be full.
   virtual bool IsLimited() const = 0;

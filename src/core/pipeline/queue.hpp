@@ -15,10 +15,10 @@ namespace ai::pipeline {
 struct BackOff {
   SteadyTime until = {};
   int times = 0;           // since rows were last stored
-  std::string last_error;  // that was recorded, so that it is not again
+  std::string last_error;    // that was recorded, so that it is not again
+  std::int64_t opening = 0;  // of a circuit breaker, that was recorded
 
   void AtLeast(SteadyTime time) { until = std::max(until, time); }
-  void Reset() { *this = {.last_error = std::move(last_error)}; }
 };
 
 /// How storing goes.

@@ -166,6 +166,7 @@ void Receiver::OnTransient(Queue& queue, Request request, const Failure& failure
       return;
     case policy::Sequel::kGiveBack:
       // Others come first the next time.
+      leases_.NoteBreaker(queue);
       leases_.Release(queue, rows, kBehindOthers);
   }
 }

@@ -2,7 +2,10 @@
 //
 //   closed ──too many failures in a row, or one that only a hand can mend──▶ open
 //   open ──its time is over──▶ half-open: one request in the whole server is the probe
-//   half-open ──the probe succeeds──▶ closed     ──it fails──▶ open
+//   half-open ──the probe succeeds──▶ closed     ──it fails──▶ open, for twice as long
+//
+// The first probe comes soon: most troubles are over in seconds. Where only a hand can mend it,
+// each takes the whole pause.
 //
 // Failures of requests that were under way together, or follow on one another at once, are one:
 // they say the same, and who cuts a request in halves to find the row to blame has time for it.
@@ -16,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "core/policy/rate_bucket.hpp"
 
@@ -24,8 +28,9 @@ namespace ai::policy {
 enum class BreakerState : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
 struct BreakerRules {
-  int failures = 5;  // in a row
-  Micros pause = 300 * kSecond;
+  int failures = 5;                  // in a row
+  Micros pause = 300 * kSecond;      // before a probe, at most
+  Micros first_probe = 5 * kSecond;  // after it has opened
   Micros apart = 0;  // so much later than the last failure a request has to be sent to be another
 };
 
@@ -55,21 +60,26 @@ struct Contributors {
 };
 
 struct Breaker {
+  static constexpr Micros kWholePause = std::numeric_limits<Micros>::max();
+
   std::int32_t failures = 0;  // in a row
   std::int32_t prober = 0;    // the process whose request is the probe; 0: none is out
   bool broken = false;
-  Micros opened_at = 0;
+  Micros opened_at = 0;   // the first time, or again by a probe that failed
+  Micros wait = 0;        // from then to the next probe, if the rules' pause is not shorter
   Micros counted_at = 0;  // when the last failure was counted
   Contributors contributors = {};
 
-  /// Until then it is open. Another pause holds at once.
-  Micros OpenUntil(const BreakerRules& rules) const { return broken ? opened_at + rules.pause : 0; }
+  /// Until then it is open, then half-open. Another pause holds at once.
+  Micros NextProbe(const BreakerRules& rules) const {
+    return broken ? opened_at + std::min(wait, rules.pause) : 0;
+  }
 
   BreakerState State(const BreakerRules& rules, Micros now) const {
     if (!broken) {
       return BreakerState::kClosed;
     }
-    return now < OpenUntil(rules) ? BreakerState::kOpen : BreakerState::kHalfOpen;
+    return now < NextProbe(rules) ? BreakerState::kOpen : BreakerState::kHalfOpen;
   }
 
   /// Whether a role may send a probe though it is open. INVARIANT: 0 is never in doubt, and never
@@ -99,8 +109,9 @@ struct Breaker {
     }
     ++failures;
     counted_at = now;
-    if (broken ? probe && State(rules, now) == BreakerState::kHalfOpen
-               : failures >= rules.failures) {
+    // A probe that was sent before its time, by an outsider, does not make it longer.
+    if (broken ? probe && sent_at >= NextProbe(rules) : failures >= rules.failures) {
+      wait = wait < rules.pause ? std::max(2 * wait, rules.first_probe) : wait;
       Open(now);
     }
   }
@@ -112,6 +123,7 @@ struct Breaker {
     if (probe) {
       prober = 0;
     }
+    wait = kWholePause;
     if (!broken || probe) {
       Open(now);
     }

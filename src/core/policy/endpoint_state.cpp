@@ -23,7 +23,7 @@ EndpointLimits Strictest(const EndpointLimits& one, const EndpointLimits& other)
 
 Standing EndpointState::Look(const BreakerRules& rules, Micros now, RoleId role) const {
   if (breaker.State(rules, now) == BreakerState::kOpen && !breaker.MayProbeEarly(role)) {
-    return {Obstacle::kOpen, breaker.OpenUntil(rules) - now};
+    return {Obstacle::kOpen, breaker.NextProbe(rules) - now};
   }
   if (cooling_until > now) {
     return {Obstacle::kCooling, cooling_until - now};

@@ -111,6 +111,10 @@ Step<> SimBacklog::RecordError(QueueId queue, std::string_view step, const Failu
   return {};
 }
 
+Step<> SimBacklog::RecordOpenBreaker(QueueId /*queue*/, const pipeline::Opening& /*opening*/) {
+  return {};
+}
+
 SimPeers::~SimPeers() {
   LeaveIsolation();
   for (SimQueue& queue : world_.queues) {

@@ -17,6 +17,7 @@ class SimBacklog final : public pipeline::Backlog {
                             const pipeline::Usage& usage) override;
   pipeline::Step<> RecordError(QueueId queue, std::string_view step,
                                const Failure& failure) override;
+  pipeline::Step<> RecordOpenBreaker(QueueId queue, const pipeline::Opening& opening) override;
 
  private:
   pipeline::QueueReport Report(const SimQueue& queue, bool suspects) const;
