@@ -136,7 +136,7 @@ void Claimer::Run(Queue& queue) {
     share_.Charge(queue.share, 0);
     return;
   }
-  ClaimRequest request = queue.demand.NextRequest(clock_.Now());
+  ClaimRequest request = queue.demand.NextRequest(clock_.Now(), queue.has_unreleased());
   request.most = RowsFor(queue);
   if (queue.has_unread() || Claim(queue, request)) {
     Load(queue);

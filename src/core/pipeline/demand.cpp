@@ -25,9 +25,15 @@ void Demand::Report(const QueueReport& report, SteadyTime now) {
   paused_until_ = report.pause_left ? in(report.pause_left) : SteadyTime();
 }
 
-ClaimRequest Demand::NextRequest(SteadyTime now) const {
-  const bool retries =
-      std::max(retry_at_, retries_after_) <= now && !(changes_ && retries_last_);
+SteadyTime Demand::NextRetry(bool has_unreleased) const {
+  if (has_unreleased) {
+    return retries_after_;
+  }
+  return retry_at_ == kNever ? kNever : std::max(retry_at_, retries_after_);
+}
+
+ClaimRequest Demand::NextRequest(SteadyTime now, bool has_unreleased) const {
+  const bool retries = NextRetry(has_unreleased) <= now && !(changes_ && retries_last_);
   return {.wanted = retries ? Wanted::kRetries : Wanted::kChanges,
           .changes = changes_,
           .from = from_};
@@ -55,10 +61,8 @@ void Demand::OnClaimed(const Claimed& claimed, Wanted wanted, bool found, Steady
   }
 }
 
-SteadyTime Demand::NextClaim(SteadyTime now) const {
-  const SteadyTime retries =
-      retry_at_ == kNever ? kNever : std::max(retry_at_, retries_after_);
-  const SteadyTime wanted = changes_ ? now : retries;
+SteadyTime Demand::NextClaim(SteadyTime now, bool has_unreleased) const {
+  const SteadyTime wanted = changes_ ? now : NextRetry(has_unreleased);
   return wanted == kNever ? kNever : std::max({wanted, paused_until_, claim_after_});
 }
 

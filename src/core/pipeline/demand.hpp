@@ -21,12 +21,13 @@ class Demand final {
   /// There is nothing left to do.
   void Clear() { *this = {}; }
 
-  /// What to claim now: changes and retries in turn, where there are both.
-  ClaimRequest NextRequest(SteadyTime now) const;
+  /// What to claim now: changes and retries in turn, where there are both. With rows that could not
+  /// be released, a claim for retries is due: it tries again.
+  ClaimRequest NextRequest(SteadyTime now, bool has_unreleased) const;
   void OnClaimed(const Claimed& claimed, Wanted wanted, bool found, SteadyTime now);
 
   /// When rows may be claimed next, as far as the database is concerned.
-  SteadyTime NextClaim(SteadyTime now) const;
+  SteadyTime NextClaim(SteadyTime now, bool has_unreleased = false) const;
   SteadyTime NextSuspects() const;
 
   bool has_changes() const { return changes_; }
@@ -35,6 +36,8 @@ class Demand final {
   bool is_empty() const { return !changes_ && retry_at_ == kNever && suspects_at_ == kNever; }
 
  private:
+  SteadyTime NextRetry(bool has_unreleased) const;
+
   bool changes_ = false;
   bool noted_ = false;  // since the last claim
   Tid from_ = {};

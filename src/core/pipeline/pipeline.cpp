@@ -98,7 +98,7 @@ void Pipeline::ForgetIdle() {
     const bool is_done = queue.is_idle() && queue.demand.is_empty() && !queue.must_release &&
                          queue.meter.usage == Usage() && !queue.poll_wanted &&
                          queue.back_off.until <= now && !planner_.isolating() &&
-                         !(queue.source != nullptr && queue.source->HasUnreleased());
+                         !queue.has_unreleased();
     if (is_done && (queue.source == nullptr || queue.is_job() || ++idle > kMaxIdle)) {
       backlog_.Closed(entry->first);
       entry = queues_.Erase(entry);
@@ -138,7 +138,7 @@ void Pipeline::Stop(milliseconds most) {
   for (auto& [id, queue] : queues_) {
     // Rows that were just being stored are in hand, but at no station.
     const bool has_rows = !queue.is_idle() || !queue.hand.rows().empty() || queue.must_release;
-    if (queue.source != nullptr && (has_rows || queue.source->HasUnreleased())) {
+    if (queue.source != nullptr && (has_rows || queue.has_unreleased())) {
       leases_.ReleaseAll(queue);
     }
   }

@@ -45,7 +45,9 @@ SteadyTime Planner::Claim(const Queue& queue, SteadyTime now) const {
   if (queue.must_release) {
     return std::max(now, queue.back_off.until);
   }
-  SteadyTime at = queue.has_unread() ? now : isolating_ ? kNever : queue.demand.NextClaim(now);
+  SteadyTime at = queue.has_unread() ? now
+                  : isolating_       ? kNever
+                                     : queue.demand.NextClaim(now, queue.has_unreleased());
   const bool has_room = capacity_.FreeFor(queue) > 0 && WantsMore(queue) &&
                         queues_.memory().bytes < kMaxHeldBytes;
   if (at == kNever || !has_room) {

@@ -63,6 +63,7 @@ struct Queue {
   bool is_job() const { return id < 0; }
   OwnerId owner() const { return share.owner; }
   bool has_unread() const { return source != nullptr && !source->unread().empty(); }
+  bool has_unreleased() const { return source != nullptr && source->HasUnreleased(); }
 
   /// Whether rows are in hand that have not been tried to be stored.
   bool has_untried() const {
