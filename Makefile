@@ -19,7 +19,7 @@ TABLES  := $(ROOT)/build/share
 
 # ---- what needs no server: these goals work on a machine that has nothing yet ----
 
-TOOL_GOALS = help setup token-tables model demo demo-stop test unit check-regress check-tap check-sanitizers \
+TOOL_GOALS = help setup token-tables model demo demo-stop test unit simulate check-regress check-tap check-sanitizers \
              check-security check-vectors bench chaos fuzz test-chroot lint format
 .PHONY: $(TOOL_GOALS)
 
@@ -33,6 +33,7 @@ help:
 	@echo 'make demo-stop        stop that server and remove it'
 	@echo 'make test             set-up, then every test'
 	@echo 'make unit             tests of the pure core, with sanitizers     FILTER=[tag]'
+	@echo 'make simulate         histories of the pipeline, with faults         SEEDS=10000 FIRST=1'
 	@echo 'make check-regress    SQL tests in a temporary server             TESTS="name ..."'
 	@echo 'make check-tap        process tests in temporary servers          TESTS="001_name ..."'
 	@echo 'make check-sanitizers SQL and process tests with the library under ASan, UBSan and LSan'
@@ -71,6 +72,9 @@ test: setup
 
 unit:
 	@'$(ROOT)/scripts/test' unit
+
+simulate:
+	@$(MAKE) --no-print-directory -C '$(ROOT)/test/unit' simulate
 
 check-regress:
 	@'$(ROOT)/scripts/test' regress

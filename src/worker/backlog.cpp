@@ -97,12 +97,11 @@ Step<PollResult> DatabaseBacklog::Poll(const PollRequest& request) {
     {
       pg::Spi spi;
       PollVectorizers(spi, request, result);
-      const bool jobs = request.queues
-                            ? std::any_of(request.queues->begin(), request.queues->end(),
-                                          [](QueueId id) { return id < 0; }) ||
-                                  std::find(request.events.begin(), request.events.end(),
-                                            pg::kJobs) != request.events.end()
-                            : request.after == 0;
+      const bool jobs = request.queues ? std::any_of(request.queues->begin(), request.queues->end(),
+                                                     [](QueueId id) { return id < 0; }) ||
+                                             std::find(request.events.begin(), request.events.end(),
+                                                       pg::kJobs) != request.events.end()
+                                       : request.after == 0;
       if (jobs && !request.whole) {
         PollJobs(spi, request.suspects, result);
       }
@@ -139,14 +138,13 @@ void DatabaseBacklog::PollVectorizers(pg::Spi& spi, const PollRequest& request,
                                       PollResult& result) {
   const bool all = !request.queues.has_value();
   const std::vector<QueueId> none;
-  const pg::Argument arguments[] = {
-      {BOOLOID, BoolGetDatum(request.whole)},
-      {BOOLOID, BoolGetDatum(request.suspects)},
-      {TEXTOID, pg::TextDatum(MyComponent())},
-      {INT4ARRAYOID, Int4Array(all ? none : *request.queues), all},
-      {OIDARRAYOID, OidArray(request.events), all},
-      {INT4OID, Int32GetDatum(request.after)},
-      {INT4OID, Int32GetDatum(kSlice)}};
+  const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(request.whole)},
+                                    {BOOLOID, BoolGetDatum(request.suspects)},
+                                    {TEXTOID, pg::TextDatum(MyComponent())},
+                                    {INT4ARRAYOID, Int4Array(all ? none : *request.queues), all},
+                                    {OIDARRAYOID, OidArray(request.events), all},
+                                    {INT4OID, Int32GetDatum(request.after)},
+                                    {INT4OID, Int32GetDatum(kSlice)}};
   const pg::Rows rows = spi.Execute(
       "SELECT id, version, priority, first_change, retry_in_ms, whole, suspect_in_ms, "
       "pause_left_ms, owner, granted, queue FROM ai._look_for_work($1, $2, $3, $4, $5, $6, $7)",

@@ -177,8 +177,8 @@ void Vectorizer::ClaimRetries(pg::Spi& spi, std::size_t most, pipeline::Claimed&
 /// One that two processes have died with, or else some that one has: whichever has waited longest.
 void Vectorizer::ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed) {
   const auto claim = [&](bool alone, std::int64_t most) {
-    const std::vector<Tid> tids = TidsFrom(statements().suspects.Execute(
-        spi, {BoolGetDatum(alone), Int64GetDatum(most), lease()}));
+    const std::vector<Tid> tids = TidsFrom(
+        statements().suspects.Execute(spi, {BoolGetDatum(alone), Int64GetDatum(most), lease()}));
     unread_.insert(unread_.end(), tids.begin(), tids.end());
     return !tids.empty();
   };

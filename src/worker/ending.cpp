@@ -145,7 +145,8 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
   transaction.Commit();
 }
 
-void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease, const pipeline::Opening& opening) {
+void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease,
+                       const pipeline::Opening& opening) {
   const Failure& failure = opening.failure;
   WorkTransaction transaction;
   {

@@ -10,7 +10,8 @@ namespace ai::worker {
 inline constexpr std::size_t kMostMessage = 2000;
 
 /// That a breaker keeps its requests from going: recorded once for each opening, not logged.
-void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease, const pipeline::Opening& opening);
+void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease,
+                       const pipeline::Opening& opening);
 
 void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_view step,
                  const Failure& failure);

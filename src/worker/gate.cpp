@@ -112,8 +112,7 @@ void Gate::Cancelled(const policy::Passage& passage) {
 }
 
 void Gate::Charge(policy::Passage& passage, double tokens) {
-  WithEntry(
-      [&](SharedEndpoint& entry, Micros now) { entry.state.Charge(passage, tokens, now); });
+  WithEntry([&](SharedEndpoint& entry, Micros now) { entry.state.Charge(passage, tokens, now); });
 }
 
 void Gate::Succeeded(policy::Passage& passage, const provider::RateLimits& limits,

@@ -65,11 +65,10 @@ Step<pipeline::Stored> JobSource::Store(std::span<const RowPtr> rows) {
       {
         pg::Spi spi;
         const TidDatums datums(tids);
-        const pg::Rows stored =
-            store.Execute(spi, {UuidsDatum(jobs), datums.Array(),
-                                pg::ArrayDatum(vector_type_, vectors), lease(),
-                                Int32GetDatum(static_cast<std::int32_t>(dimensions())),
-                                TimestampTzGetDatum(GetCurrentTimestamp())});
+        const pg::Rows stored = store.Execute(
+            spi, {UuidsDatum(jobs), datums.Array(), pg::ArrayDatum(vector_type_, vectors), lease(),
+                  Int32GetDatum(static_cast<std::int32_t>(dimensions())),
+                  TimestampTzGetDatum(GetCurrentTimestamp())});
         done = UuidsFrom(stored);
         NoteLocked(spi, jobs, stored);
       }

@@ -105,8 +105,8 @@ pipeline::Step<pipeline::Claimed> JobSource::Claim(const pipeline::ClaimRequest&
       bool changes = request.changes;
       if (request.wanted == pipeline::Wanted::kRetries) {
         const pg::Rows due = statements_.due.Execute(
-            spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config),
-                  SizeDatum(request.most)});
+            spi,
+            {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(request.most)});
         claimed.more_retries = due.count() >= request.most;
         changes = changes || due.count() > 0;
       }
@@ -131,15 +131,15 @@ void JobSource::ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed) {
     return !tids.empty();
   };
   const bool alone_first = !std::exchange(alone_last_, !alone_last_);
-  claimed.more_suspects = alone_first ? claim(true, 1) || claim(false, kGroup)
-                                      : claim(false, kGroup) || claim(true, 1);
+  claimed.more_suspects =
+      alone_first ? claim(true, 1) || claim(false, kGroup) : claim(false, kGroup) || claim(true, 1);
 }
 
 void JobSource::ClaimPending(pg::Spi& spi, std::size_t most, pipeline::Claimed& claimed) {
   pg::Statement& claim = MindLocks() ? statements_.claim_unlocked : statements_.claim;
-  const pg::Rows rows = claim.Execute(
-      spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most), lease(),
-            pg::TextDatum(LibraryVersion()), OldestReused()});
+  const pg::Rows rows =
+      claim.Execute(spi, {ObjectIdGetDatum(group_.role), UuidDatum(group_.config), SizeDatum(most),
+                          lease(), pg::TextDatum(LibraryVersion()), OldestReused()});
   for (std::uint64_t i = 0; i < rows.count(); ++i) {
     LoadedRow job = LoadJob(rows, i);
     if (DatumGetBool(*rows.At(i, 5))) {

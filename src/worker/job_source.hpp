@@ -64,13 +64,13 @@ class JobSource final : public EmbeddingSource {
   JobGroup group_;
   json::Document document_;
   JobStatements& statements_;
-  Oid work_ = InvalidOid;       // the table
-  Oid work_file_ = InvalidOid;  // tids are good as long as it is that
-  std::vector<pipeline::LoadedRow> loaded_;   // of those that are unread, known since the claim
-  std::vector<pipeline::Uuid> answered_;      // by the claim: their text has a vector already
-  std::vector<pipeline::Uuid> unreleased_;    // somebody had locked them when they were let go of
-  bool alone_last_ = false;  // the last suspect that was claimed was one by itself
-  bool met_lock_ = false;    // a lock that nobody had announced
+  Oid work_ = InvalidOid;                    // the table
+  Oid work_file_ = InvalidOid;               // tids are good as long as it is that
+  std::vector<pipeline::LoadedRow> loaded_;  // of those that are unread, known since the claim
+  std::vector<pipeline::Uuid> answered_;     // by the claim: their text has a vector already
+  std::vector<pipeline::Uuid> unreleased_;   // somebody had locked them when they were let go of
+  bool alone_last_ = false;                  // the last suspect that was claimed was one by itself
+  bool met_lock_ = false;                    // a lock that nobody had announced
 };
 
 template <typename Body>

@@ -84,9 +84,8 @@ bool IsSlowOwner(Oid owner) noexcept {
 }
 
 bool HasSlowOwners() noexcept {
-  return several_owners &&
-         std::any_of(std::begin(database->slow_owners), std::end(database->slow_owners),
-                     IsRemembered);
+  return several_owners && std::any_of(std::begin(database->slow_owners),
+                                       std::end(database->slow_owners), IsRemembered);
 }
 
 }  // namespace ai::worker

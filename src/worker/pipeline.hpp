@@ -1,5 +1,5 @@
-// What a worker does between two waits: the scheduler of core/pipeline on a real database, with real
-// providers. The process around it (worker.cpp) waits, beats and ends.
+// What a worker does between two waits: the scheduler of core/pipeline on a real database, with
+// real providers. The process around it (worker.cpp) waits, beats and ends.
 //
 // No transaction is open when Turn returns: between two turns a worker holds nothing but memory,
 // sockets and the leases of the rows it has taken.

@@ -34,9 +34,9 @@ struct ChunkColumns {
 
   void Write(pg::Statement& statement, pg::Spi& spi, Oid vector_type) const {
     const TidDatums datums(tids);
-    statement.Execute(spi, {datums.Array(), pg::ArrayDatum(INT4OID, numbers),
-                            pg::ArrayDatum(TEXTOID, texts), pg::ArrayDatum(vector_type, vectors),
-                            pg::ArrayDatum(BYTEAOID, hashes)});
+    statement.Execute(
+        spi, {datums.Array(), pg::ArrayDatum(INT4OID, numbers), pg::ArrayDatum(TEXTOID, texts),
+              pg::ArrayDatum(vector_type, vectors), pg::ArrayDatum(BYTEAOID, hashes)});
   }
 };
 
@@ -75,8 +75,7 @@ class Trim final {
   void Run(Vectorizer& vectorizer, pg::Spi& spi) const {
     if (!tids_.empty()) {
       const TidDatums datums(tids_);
-      vectorizer.statements().trim->Execute(spi,
-                                            {datums.Array(), pg::ArrayDatum(INT4OID, sizes_)});
+      vectorizer.statements().trim->Execute(spi, {datums.Array(), pg::ArrayDatum(INT4OID, sizes_)});
     }
   }
 
@@ -144,8 +143,7 @@ std::vector<RowPtr> StoreInColumn(Vectorizer& vectorizer, pg::Spi& spi,
   }
   if (!written.empty()) {
     const TidDatums datums(written);
-    vectorizer.statements().update->Execute(spi,
-                                            {datums.Array(), pg::VectorArrayDatum(vectors)});
+    vectorizer.statements().update->Execute(spi, {datums.Array(), pg::VectorArrayDatum(vectors)});
   }
   return later;
 }

@@ -82,8 +82,7 @@ File FileOf(Oid table) {
   });
 }
 
-std::vector<Tid> NotLoaded(std::span<const Tid> tids,
-                           std::span<const pipeline::LoadedRow> loaded) {
+std::vector<Tid> NotLoaded(std::span<const Tid> tids, std::span<const pipeline::LoadedRow> loaded) {
   TidSet done;
   for (const pipeline::LoadedRow& row : loaded) {
     done.insert(row.tid);

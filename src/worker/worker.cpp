@@ -98,8 +98,8 @@ class Worker final {
   SteadyTime next_beat_;  // the first is at once
   SteadyTime last_beat_ = clock_.Now();
   EventRing::Cursor cursor_ = 0;  // of the events that it knows of
-  bool at_work_ = false;    // it has beaten once
-  bool dismissed_ = false;  // the coordinator has given this process up
+  bool at_work_ = false;          // it has beaten once
+  bool dismissed_ = false;        // the coordinator has given this process up
   RecurringError beat_trouble_{"note that a worker process is alive"};
 };
 

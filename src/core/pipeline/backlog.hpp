@@ -29,10 +29,10 @@ struct QueueReport {
   QueueId id = 0;
   std::string version = {};  // another one: the definition has changed
   OwnerId owner = 0;
-  std::int32_t priority = 0;               // of the first of its rows
-  std::int32_t granted = 0;                // the same without what rows say of themselves
-  std::optional<Tid> first_change = {};    // where changes begin
-  bool whole = true;                       // all of the queue was looked at
+  std::int32_t priority = 0;             // of the first of its rows
+  std::int32_t granted = 0;              // the same without what rows say of themselves
+  std::optional<Tid> first_change = {};  // where changes begin
+  bool whole = true;                     // all of the queue was looked at
   std::optional<std::chrono::milliseconds> retry_in = {};
   std::optional<std::chrono::milliseconds> suspect_in = {};
   std::optional<std::chrono::milliseconds> pause_left = {};
@@ -50,7 +50,8 @@ class Backlog {
   Backlog& operator=(const Backlog&) = delete;
   virtual ~Backlog() = default;
 
-  /// A queue that no slice of a poll of all reports is gone or disabled, or one of jobs without any.
+  /// A queue that no slice of a poll of all reports is gone or disabled, or one of jobs without
+  /// any.
   virtual Step<PollResult> Poll(const PollRequest& request) = 0;
 
   /// Null if there is nothing left to do for it.

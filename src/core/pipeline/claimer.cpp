@@ -142,8 +142,8 @@ void Claimer::Run(Queue& queue) {
     Load(queue);
   }
   const std::size_t unread = queue.source != nullptr ? queue.source->unread().size() : 0;
-  share_.Charge(queue.share, static_cast<double>(queue.hand.rows().size() + unread) -
-                                 static_cast<double>(held));
+  share_.Charge(queue.share,
+                static_cast<double>(queue.hand.rows().size() + unread) - static_cast<double>(held));
 }
 
 /// False if there is nothing to load.
@@ -218,8 +218,8 @@ void Claimer::Accept(Queue& queue, std::vector<LoadedRow> loaded) {
       rows.push_back(std::move(chunks).value());
       continue;
     }
-    const RowPtr bad[] = {std::make_shared<Row>(
-        Row{.tid = row.tid, .over = true, .jobs = {{row.job, row.tid}}})};
+    const RowPtr bad[] = {
+        std::make_shared<Row>(Row{.tid = row.tid, .over = true, .jobs = {{row.job, row.tid}}})};
     leases_.DeadLetter(queue, bad, row.problem.empty() ? "chunking" : "loading", chunks.failure());
     if (queue.source == nullptr) {
       return;  // all that was claimed is released
@@ -246,8 +246,7 @@ bool Claimer::ClaimSuspects(Queue& queue) {
   }
   FindRoute(queue);
   const SteadyTime now = clock_.Now();
-  if (planner_.Suspects(queue, now) > now ||
-      capacity_.Keep(queue, capacity_.FreeFor(queue)) == 0 ||
+  if (planner_.Suspects(queue, now) > now || capacity_.Keep(queue, capacity_.FreeFor(queue)) == 0 ||
       !Claim(queue, {.wanted = Wanted::kSuspects})) {
     return false;
   }

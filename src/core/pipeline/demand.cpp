@@ -34,9 +34,8 @@ SteadyTime Demand::NextRetry(bool has_unreleased) const {
 
 ClaimRequest Demand::NextRequest(SteadyTime now, bool has_unreleased) const {
   const bool retries = NextRetry(has_unreleased) <= now && !(changes_ && retries_last_);
-  return {.wanted = retries ? Wanted::kRetries : Wanted::kChanges,
-          .changes = changes_,
-          .from = from_};
+  return {
+      .wanted = retries ? Wanted::kRetries : Wanted::kChanges, .changes = changes_, .from = from_};
 }
 
 void Demand::OnClaimed(const Claimed& claimed, Wanted wanted, bool found, SteadyTime now) {

@@ -26,8 +26,7 @@ Step<std::optional<ModelRunner::Done>> ModelRunner::Advance() {
     return std::optional<Done>();
   }
   std::exchange(queue_, nullptr)->outbox.OnEnded();
-  return std::optional(
-      Done{std::move(items_), std::move(embeddings_), model_.truncated()});
+  return std::optional(Done{std::move(items_), std::move(embeddings_), model_.truncated()});
 }
 
 void ModelRunner::Cancel(Queue& queue) {

@@ -39,7 +39,9 @@ class Hand final {
 
   // To be stored.
   void Ready(const RowPtr& row) { ready_.push_back(row); }
-  void Ready(std::span<const RowPtr> rows) { ready_.insert(ready_.end(), rows.begin(), rows.end()); }
+  void Ready(std::span<const RowPtr> rows) {
+    ready_.insert(ready_.end(), rows.begin(), rows.end());
+  }
   /// Those that are not over; they are at no station then.
   std::vector<RowPtr> TakeReady();
   void PutBack(std::span<const RowPtr> rows);

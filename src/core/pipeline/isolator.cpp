@@ -52,9 +52,9 @@ void Isolator::Run() {
       End();
     }
   }
-  planner_.SetIsolating(queue_.has_value());  // Begin has to see what else there is to do
+  planner_.SetIsolating(queue_.has_value(), queue_);  // Begin has to see what else there is to do
   const bool isolating = queue_ || Begin();
-  planner_.SetIsolating(isolating);
+  planner_.SetIsolating(isolating, queue_);
   if (!isolating) {
     peers_.LeaveIsolation();
   }

@@ -42,7 +42,7 @@ class Isolator final {
   Planner& planner_;
   std::optional<QueueId> queue_;  // whose suspects are in hand
   SteadyTime since_ = {};
-  SteadyTime after_ = {};  // if there is something else to do
+  SteadyTime after_ = {};                           // if there is something else to do
   std::map<QueueId, std::uint64_t> claims_before_;  // of others, when each had its last turn
 };
 

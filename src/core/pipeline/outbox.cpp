@@ -52,8 +52,8 @@ std::vector<RowPtr> Outbox::TakeUnbegun() {
   std::set<const Row*> unbegun;
   for (auto item = unsent_.begin(); item != unsent_.end();) {
     const RowPtr row = item->row;
-    const auto end = std::find_if(item, unsent_.end(),
-                                  [&](const Item& other) { return other.row != row; });
+    const auto end =
+        std::find_if(item, unsent_.end(), [&](const Item& other) { return other.row != row; });
     const bool all_unsent = static_cast<std::size_t>(end - item) == row->waiting;
     if (!row->over && all_unsent) {
       rows.push_back(row);

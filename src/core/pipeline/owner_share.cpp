@@ -23,8 +23,8 @@ SteadyTime OwnerShare::MayClaim(const Queue& queue, SteadyTime now) const {
 }
 
 SteadyTime OwnerShare::MayStore(const Queue& queue, SteadyTime now) const {
-  const bool must_wait = settings_.workers > 1 && peers_.IsSlow(queue.owner()) &&
-                         HasRowsOfOthers(queue.owner());
+  const bool must_wait =
+      settings_.workers > 1 && peers_.IsSlow(queue.owner()) && HasRowsOfOthers(queue.owner());
   return must_wait ? now + kForOthers : now;
 }
 

@@ -52,10 +52,13 @@ void Pipeline::Turn() {
   ForgetIdle();
 }
 
+/// What was claimed is sent at once, so that its provider need not wait for what others claim. A
+/// probe goes to whose turn it is, when all have claimed.
 void Pipeline::Claim() {
   while (Queue* queue = claimer_.Next()) {
     claimer_.Run(*queue);
-    while (sender_.SendOne(*queue)) {
+    const auto& route = queue->outbox.route();
+    while (route && !route->limiter->IsBroken() && sender_.SendOne(*queue)) {
     }
   }
 }

@@ -32,7 +32,7 @@ struct Effects {
 /// What a worker has claimed and not finished.
 struct InHand {
   std::size_t rows = 0;
-  std::size_t requests = 0;          // in flight
+  std::size_t requests = 0;           // in flight
   std::optional<QueueId> queue = {};  // of which it has most rows
 };
 

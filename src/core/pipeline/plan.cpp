@@ -48,8 +48,8 @@ SteadyTime Planner::Claim(const Queue& queue, SteadyTime now) const {
   SteadyTime at = queue.has_unread() ? now
                   : isolating_       ? kNever
                                      : queue.demand.NextClaim(now, queue.has_unreleased());
-  const bool has_room = capacity_.FreeFor(queue) > 0 && WantsMore(queue) &&
-                        queues_.memory().bytes < kMaxHeldBytes;
+  const bool has_room =
+      capacity_.FreeFor(queue) > 0 && WantsMore(queue) && queues_.memory().bytes < kMaxHeldBytes;
   if (at == kNever || !has_room) {
     return kNever;
   }

@@ -22,11 +22,7 @@ class Planner final {
  public:
   Planner(const Settings& settings, const Queues& queues, const Capacity& capacity,
           const OwnerShare& owners, const ModelRunner& model)
-      : settings_(settings),
-        queues_(queues),
-        capacity_(capacity),
-        owners_(owners),
-        model_(model) {}
+      : settings_(settings), queues_(queues), capacity_(capacity), owners_(owners), model_(model) {}
 
   Plan For(const Queue& queue, SteadyTime now) const;
 
@@ -39,8 +35,13 @@ class Planner final {
   bool WaitsForMore(const Queue& queue, SteadyTime now) const;
 
   /// Nothing else is claimed while suspects are in hand, or wait for all else to be done.
-  void SetIsolating(bool isolating) { isolating_ = isolating; }
+  void SetIsolating(bool isolating, std::optional<QueueId> in_hand) {
+    isolating_ = isolating;
+    isolated_ = in_hand;
+  }
   bool isolating() const { return isolating_; }
+  /// Whose suspects are in hand.
+  bool IsIsolated(const Queue& queue) const { return isolated_ == queue.id; }
   /// Suspects are not claimed before.
   void HoldSuspects(SteadyTime until) { suspects_after_ = until; }
 
@@ -55,6 +56,7 @@ class Planner final {
   const OwnerShare& owners_;
   const ModelRunner& model_;
   bool isolating_ = false;
+  std::optional<QueueId> isolated_;
   SteadyTime suspects_after_ = {};
 };
 

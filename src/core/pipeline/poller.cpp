@@ -20,9 +20,9 @@ void Poller::NotifyAll() {
 }
 
 SteadyTime Poller::NextPoll(SteadyTime now) const {
-  const bool named = !events_.empty() || std::any_of(queues_.begin(), queues_.end(), [](const auto& e) {
-    return e.second.poll_wanted;
-  });
+  const bool named =
+      !events_.empty() || std::any_of(queues_.begin(), queues_.end(),
+                                      [](const auto& e) { return e.second.poll_wanted; });
   SteadyTime next = named || all_.wanted || all_.under_way ? now : all_.next;
   if (whole_.wanted) {
     next = std::min(next, whole_.next);

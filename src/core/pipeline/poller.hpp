@@ -46,15 +46,15 @@ class Poller final {
   Leases& leases_;
   std::set<QueueEvent> events_;
   struct {
-    bool wanted = true;       // a poll of all queues
-    bool under_way = false;   // some slices are done
-    bool suspects = false;    // are looked for
-    QueueId after = 0;        // of the last slice
+    bool wanted = true;      // a poll of all queues
+    bool under_way = false;  // some slices are done
+    bool suspects = false;   // are looked for
+    QueueId after = 0;       // of the last slice
     std::set<QueueId> seen = {};
-    SteadyTime next = {};     // at the latest
+    SteadyTime next = {};  // at the latest
   } all_;
   struct {
-    bool wanted = false;      // the last look was at the ends of long queues only
+    bool wanted = false;  // the last look was at the ends of long queues only
     SteadyTime next = {};
   } whole_;
   struct {

@@ -14,7 +14,7 @@ namespace ai::pipeline {
 /// A queue that cannot go on is left alone, longer each time.
 struct BackOff {
   SteadyTime until = {};
-  int times = 0;           // since rows were last stored
+  int times = 0;             // since rows were last stored
   std::string last_error;    // that was recorded, so that it is not again
   std::int64_t opening = 0;  // of a circuit breaker, that was recorded
 
@@ -47,7 +47,7 @@ struct Queue {
   Queue(QueueId its_id, Memory& memory) : id(its_id), hand(memory) {}
 
   const QueueId id;
-  std::string version = {};     // of the definition that the source was opened by
+  std::string version = {};      // of the definition that the source was opened by
   policy::Contender share = {};  // whose share of the work it has, and with which weight
   std::unique_ptr<Source> source = nullptr;  // null until it is needed, or if it cannot be used
   bool must_release = false;  // some rows could not be released when it let go of them
@@ -67,8 +67,7 @@ struct Queue {
 
   /// Whether rows are in hand that have not been tried to be stored.
   bool has_untried() const {
-    return has_unread() || !outbox.is_empty() || hand.has_ready() ||
-           hand.locked_until() != kNever;
+    return has_unread() || !outbox.is_empty() || hand.has_ready() || hand.locked_until() != kNever;
   }
   bool is_idle() const { return !has_untried() && !hand.has_unexplained(); }
 };

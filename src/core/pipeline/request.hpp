@@ -34,10 +34,8 @@ struct Request {
 
   /// Cuts off what comes from an item on: a request of its own, with the same past.
   Request CutOff(std::vector<Item>::iterator from) {
-    Request rest{.items = {from, items.end()},
-                 .route = route,
-                 .failures = failures,
-                 .failing = failing};
+    Request rest{
+        .items = {from, items.end()}, .route = route, .failures = failures, .failing = failing};
     items.erase(from, items.end());
     return rest;
   }

@@ -63,7 +63,7 @@ struct LoadedRow {
   Tid tid = {};
   std::int32_t attempts = 0;
   std::optional<std::string> text = std::nullopt;
-  std::vector<std::optional<std::string>> columns = {};  // of the template
+  std::vector<std::optional<std::string>> columns = {};                       // of the template
   std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks = {};  // by number
   std::size_t size = 0;                                                       // text and columns
   std::string problem = {};       // why it can never be embedded, if there is a reason
@@ -94,7 +94,7 @@ struct Row {
   std::size_t bytes = 0;                  // of memory, about
   bool over = false;                      // let go of: what comes for it is ignored
   std::shared_ptr<VectorFile> file = {};  // for its vectors, if they are many
-  std::vector<Job> jobs = {};  // that have this text, if it is not a row of a vectorizer
+  std::vector<Job> jobs = {};             // that have this text, if it is not a row of a vectorizer
 };
 
 using RowPtr = std::shared_ptr<Row>;

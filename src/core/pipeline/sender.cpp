@@ -80,11 +80,18 @@ bool Sender::SendOne(Queue& queue) {
                       queue.meter.usage.truncated_chunks),
                   .route = route,
                   .permit = std::move(permit)};
-  share_.Charge(queue.share, static_cast<double>(request.items.size()));
+  Charge(queue, request.items.size());
   if (!request.items.empty()) {
     Submit(queue, std::move(request));
   }
   return queue.source != nullptr;
+}
+
+/// Suspects have turns of their own, which are not to the cost of their owner's other rows.
+void Sender::Charge(const Queue& queue, std::size_t texts) {
+  if (!planner_.IsIsolated(queue)) {
+    share_.Charge(queue.share, static_cast<double>(texts));
+  }
 }
 
 void Sender::Submit(Queue& queue, Request request) {
@@ -114,7 +121,7 @@ void Sender::SendToModel(Queue& queue) {
       queue.outbox.NextBatch(source, source.batch_size, interrupt_, truncated);
   if (!items.empty()) {
     ++queue.meter.usage.requests;
-    share_.Charge(queue.share, static_cast<double>(items.size()));
+    Charge(queue, items.size());
     model_.Start(queue, std::move(items));
   }
 }

@@ -29,6 +29,7 @@ class Sender final {
   void SendDelayed(Queue& queue);
   bool FindRoute(Queue& queue);
   void SendToModel(Queue& queue);
+  void Charge(const Queue& queue, std::size_t texts);
   void Submit(Queue& queue, Request request);
 
   const Clock& clock_;

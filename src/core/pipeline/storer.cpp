@@ -108,8 +108,8 @@ void Storer::Store(Queue& queue, std::span<const RowPtr> some, Outcome& outcome)
     OnFailure(queue, rows, stored.failure(), outcome);
     return;
   }
-  queue.storage.budget.Took(CostOf(rows), std::chrono::duration_cast<std::chrono::microseconds>(
-                                              clock_.Now() - start));
+  queue.storage.budget.Took(
+      CostOf(rows), std::chrono::duration_cast<std::chrono::microseconds>(clock_.Now() - start));
   OnStored(queue, rows, stored.value(), outcome);
 }
 
@@ -124,8 +124,7 @@ void Storer::OnStored(Queue& queue, std::span<const RowPtr> rows, const Stored& 
     queue.storage.locks_met = 0;
   }
   KeepLocked(queue, stored.locked);
-  if (std::any_of(done.begin(), done.end(),
-                  [](const RowPtr& row) { return NewChunks(row) > 0; })) {
+  if (std::any_of(done.begin(), done.end(), [](const RowPtr& row) { return NewChunks(row) > 0; })) {
     queue.back_off.times = 0;
     outcome.any = true;
     ++queue.storage.stores;
@@ -243,8 +242,8 @@ void Storer::AssignBlame(Queue& queue, Outcome outcome) {
       continue;
     }
     const bool of_server = one.failure.trouble == StepTrouble::kOfServer;
-    const bool is_to_blame = of_server ? queue.storage.stores > one.stores_before
-                                       : outcome.any || one.row->attempts > 0;
+    const bool is_to_blame =
+        of_server ? queue.storage.stores > one.stores_before : outcome.any || one.row->attempts > 0;
     if (is_to_blame) {
       leases_.Charge(queue, {&one.row, 1}, "writing", one.failure);
     } else {

@@ -37,11 +37,10 @@ double FairShare::TimeOf(const Contender& contender) const {
 std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) const {
   const Contender* best = nullptr;
   for (const Contender& contender : contenders) {
-    const bool is_next =
-        best == nullptr ||
-        (contender.owner == best->owner
-             ? TimeOf(contender) < TimeOf(*best)
-             : between_owners_.TimeOf(contender.owner) < between_owners_.TimeOf(best->owner));
+    const bool is_next = best == nullptr ||
+                         (contender.owner == best->owner ? TimeOf(contender) < TimeOf(*best)
+                                                         : between_owners_.TimeOf(contender.owner) <
+                                                               between_owners_.TimeOf(best->owner));
     best = is_next ? &contender : best;
   }
   return best == nullptr ? std::nullopt : std::optional<std::size_t>(best - contenders.data());

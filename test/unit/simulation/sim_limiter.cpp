@@ -5,9 +5,8 @@
 namespace ai::simulation {
 namespace {
 
-constexpr policy::BreakerRules kRules{.failures = 5,
-                                      .pause = 60 * policy::kSecond,
-                                      .apart = policy::kSecond};
+constexpr policy::BreakerRules kRules{
+    .failures = 5, .pause = 60 * policy::kSecond, .apart = policy::kSecond};
 
 }  // namespace
 

@@ -43,9 +43,9 @@ std::string Vectors(std::span<const Text> texts, bool mixed, bool one_less, bool
   for (std::size_t i = 0; i + (one_less ? 1 : 0) < texts.size(); ++i) {
     const Text& text = texts[mixed ? texts.size() - 1 - i : i];
     body += (i == 0 ? "" : ", ") + std::string(R"({"object": "embedding", "index": )") +
-            std::to_string(i) + R"(, "embedding": [)" +
-            (nan ? "NaN" : std::to_string(text.queue)) + ", " +
-            std::to_string(text.key * 4 + text.chunk) + ", " + std::to_string(text.version) + "]}";
+            std::to_string(i) + R"(, "embedding": [)" + (nan ? "NaN" : std::to_string(text.queue)) +
+            ", " + std::to_string(text.key * 4 + text.chunk) + ", " + std::to_string(text.version) +
+            "]}";
   }
   return body + R"(], "model": "simulated", "usage": {"prompt_tokens": 1, "total_tokens": 1}})";
 }
@@ -123,8 +123,8 @@ test::Scene Answer(World& world, const WorkerState& worker, const http::Request&
       return test::Reply(200, "{}", time);
     default:
       world.Count("request answered");
-      return test::Reply(
-          200, Vectors(texts, worker.defect == Defect::kMixedVectors, false, false), time);
+      return test::Reply(200, Vectors(texts, worker.defect == Defect::kMixedVectors, false, false),
+                         time);
   }
 }
 

@@ -110,14 +110,18 @@ WorkRow* SimSource::Held(Tid tid) {
                                                                             : nullptr;
 }
 
+void SimSource::Note(const std::string& what) {
+  world_.Note("worker " + std::to_string(worker_.lease) + " " + what + " of queue " +
+              std::to_string(queue_.id));
+}
+
 void SimSource::ClaimRow(Key key, WorkRow& row, bool anew) {
   row.lease = worker_.lease;
   row.claimed_at = world_.now();
   row.attempts = anew ? 0 : row.attempts;
   row.retry_at = anew ? world_.now() : row.retry_at;
   unread_.push_back(row.tid);
-  world_.Note("worker " + std::to_string(worker_.lease) + " claims " + std::to_string(key) +
-              " of queue " + std::to_string(queue_.id));
+  Note("claims " + std::to_string(key));
 }
 
 Step<pipeline::Claimed> SimSource::Claim(const pipeline::ClaimRequest& request) {
@@ -131,8 +135,7 @@ Step<pipeline::Claimed> SimSource::Claim(const pipeline::ClaimRequest& request) 
     return claimed;
   }
   if (queue_.paused_until > world_.now()) {
-    claimed.pause_left =
-        std::chrono::ceil<milliseconds>(queue_.paused_until - world_.now());
+    claimed.pause_left = std::chrono::ceil<milliseconds>(queue_.paused_until - world_.now());
     return claimed;
   }
   const SteadyTime now = world_.now();
@@ -216,7 +219,8 @@ Step<std::vector<pipeline::LoadedRow>> SimSource::Load(std::size_t bytes) {
                     std::to_string(worker_.lease));
         throw Crash();
       }
-      row.text = TextOf(queue_.id, key, source->second.version);
+      const int stale = worker_.defect == Defect::kStaleWrite && source->second.version > 1 ? 1 : 0;
+      row.text = TextOf(queue_.id, key, source->second.version - stale);
       row.size = source->second.bytes;
       if (source->second.poison == Poison::kUncutable) {
         row.problem = "cannot be cut";
@@ -259,7 +263,8 @@ Result<RowPtr> SimSource::MakeChunks(const pipeline::LoadedRow& loaded) const {
   for (std::size_t i = 0; i < ChunksOf(key); ++i) {
     const bool kept = target != queue_.target.end() &&
                       TextOf(queue_.id, key, target->second.version) == *loaded.text;
-    row->chunks.push_back({.text = *loaded.text + " c" + std::to_string(i), .hash = {}, .kept = kept});
+    row->chunks.push_back(
+        {.text = *loaded.text + " c" + std::to_string(i), .hash = {}, .kept = kept});
     row->waiting += kept ? 0 : 1;
   }
   return row;
@@ -278,10 +283,10 @@ Step<pipeline::Route> SimSource::FindRoute() {
   if (const auto trouble = Trouble("find route", false)) {
     return *trouble;
   }
-  return pipeline::Route{{.base_url = "http://provider" + std::to_string(queue_.provider),
-                          .api_key = "key"},
-                         limiter_,
-                         queue_.owner};
+  return pipeline::Route{
+      {.base_url = "http://provider" + std::to_string(queue_.provider), .api_key = "key"},
+      limiter_,
+      queue_.owner};
 }
 
 Step<pipeline::Message> SimSource::Build(std::span<const std::string_view> texts,
@@ -301,8 +306,9 @@ std::optional<StepFailure> SimSource::StoreTrouble(std::span<const RowPtr> rows)
   }
   for (const RowPtr& row : rows) {
     const auto source = queue_.source.find(KeyAt(row->tid));
-    const Poison poison =
-        source == queue_.source.end() || row->chunks.empty() ? Poison::kNone : source->second.poison;
+    const Poison poison = source == queue_.source.end() || row->chunks.empty()
+                              ? Poison::kNone
+                              : source->second.poison;
     if (poison == Poison::kBadValue) {
       return StepFailure(StepTrouble::kAboutRow, "a constraint");
     }
@@ -334,16 +340,18 @@ Step<pipeline::Stored> SimSource::Store(std::span<const RowPtr> rows) {
     const auto lock = queue_.locked_rows.find(key);
     if (lock != queue_.locked_rows.end() && lock->second > world_.now()) {
       stored.locked.push_back(row);
-    } else if (Held(row->tid) != nullptr || worker_.defect == Defect::kStaleWrite) {
+    } else if (Held(row->tid) != nullptr) {
       done.emplace_back(key, row);
     } else {
       return StepFailure(StepTrouble::kLeaseLost, "rows were taken back");
     }
   }
   for (const auto& [key, row] : done) {
-    if (queue_.work.contains(key)) {
+    StoreRow(key, *row);
+    if (worker_.defect == Defect::kDoubleStore) {
       StoreRow(key, *row);
     }
+    world_.EraseWork(queue_, key);
   }
   stored.usage.rows = static_cast<std::int64_t>(done.size());
   scope.End();
@@ -385,9 +393,6 @@ void SimSource::StoreRow(Key key, const Row& row) {
                 std::to_string(version));
   }
   queue_.dead_letters.erase(key);
-  if (worker_.defect != Defect::kDoubleStore || !has_new) {
-    world_.EraseWork(queue_, key);
-  }
 }
 
 Step<bool> SimSource::IsGone(const RowPtr& row) {
@@ -421,6 +426,7 @@ Step<> SimSource::Release(std::span<const RowPtr> rows, milliseconds delay) {
       work->retry_at = world_.now() + delay;
     }
   }
+  Note("releases " + std::to_string(rows.size()) + " rows");
   scope.End();
   return {};
 }
@@ -436,6 +442,7 @@ Step<> SimSource::ReleaseAll() {
       work.lease = 0;  // and keeps its place in the line
     }
   }
+  Note("releases all rows");
   scope.End();
   return {};
 }

@@ -41,6 +41,7 @@ class SimSource final : public pipeline::Source {
   Key KeyAt(Tid tid) const;
   bool HasEntry(Key key) const;
   WorkRow* Held(Tid tid);
+  void Note(const std::string& what);
   void ClaimRow(Key key, WorkRow& row, bool anew);
   void StoreRow(Key key, const pipeline::Row& row);
   void CheckCharge(Key key, std::string_view step, const Failure& failure) const;

@@ -193,6 +193,10 @@ void Simulator::FaultActs() {
   }
   if (world_.queues.size() > 2 && world_.Fault("queue dropped", 0.005)) {
     queue.dropped = true;
+    queue.source.clear();
+    queue.target.clear();
+    queue.entries.clear();
+    queue.work.clear();
     catalog = true;
   }
   if (world_.Fault("owner becomes slow", 0.03)) {

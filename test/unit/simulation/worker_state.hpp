@@ -11,23 +11,23 @@ struct Crash final {};
 /// Mistakes that a pipeline could have, planted at its borders: the simulation must find each.
 enum class Defect : std::uint8_t {
   kNone,
-  kDoubleStore,    // rows are stored, and their leases not ended
-  kLostRelease,    // rows are let go of in memory only
-  kChargeOn429,    // "later" is taken for a failure
-  kStarvation,     // who has a high priority comes first, always
-  kBusyLoop,       // a queue always says that there is more
-  kStaleWrite,     // rows are stored without looking whose they are
-  kLeakedPermit,   // requests of a queue are kept, and never given back
-  kWrongBisect,    // the neighbour of a bad row is taken for it
-  kLostEvent,      // a change is passed over and never looked at again
-  kMixedVectors,   // rows get each other's vectors
+  kDoubleStore,   // rows are stored, and once more
+  kLostRelease,   // rows are let go of in memory only
+  kChargeOn429,   // "later" is taken for a failure
+  kStarvation,    // who has a high priority comes first, always
+  kBusyLoop,      // a queue always says that there is more
+  kStaleWrite,    // rows are stored from what they were before
+  kLeakedPermit,  // requests of a queue are kept, and never given back
+  kWrongBisect,   // the neighbour of a bad row is taken for it
+  kLostEvent,     // a change is passed over and never looked at again
+  kMixedVectors,  // rows get each other's vectors
 };
 
 /// One worker, as its steps know it.
 struct WorkerState {
   WorkerId lease = 0;
   Defect defect = Defect::kNone;
-  std::uint64_t steps = 0;          // since it started
+  std::uint64_t steps = 0;  // since it started
   std::uint64_t steps_of_turn = 0;
 };
 

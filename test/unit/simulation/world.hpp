@@ -81,8 +81,8 @@ struct SimQueue {
   bool dropped = false;
   bool disabled = false;
   SteadyTime paused_until = {};
-  SteadyTime locked_until = {};   // tables, by a user
-  SteadyTime broken_until = {};   // nothing can be stored
+  SteadyTime locked_until = {};  // tables, by a user
+  SteadyTime broken_until = {};  // nothing can be stored
   SteadyTime broken_since = {};
   std::map<Key, SteadyTime> locked_rows;
   std::map<Key, SourceRow> source;
@@ -97,15 +97,15 @@ struct SimQueue {
 /// How a provider behaves for a while.
 enum class Mood : std::uint8_t {
   kWell,
-  kDown,        // 500 for everybody
+  kDown,  // 500 for everybody
   kUnreachable,
   kHangs,
-  kRefuses,     // 429, with or without a time
-  kFlaky,       // any of the others, now and then
-  kGarbage,     // no JSON
-  kShort,       // a vector is missing
-  kNotFinite,   // NaN among the values
-  kNoKey,       // 401
+  kRefuses,    // 429, with or without a time
+  kFlaky,      // any of the others, now and then
+  kGarbage,    // no JSON
+  kShort,      // a vector is missing
+  kNotFinite,  // NaN among the values
+  kNoKey,      // 401
   kSlow,
 };
 inline constexpr int kMoods = 11;
