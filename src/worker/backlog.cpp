@@ -88,33 +88,54 @@ Datum OidArray(std::span<const pipeline::QueueEvent> oids) {
 
 }  // namespace
 
-/// What somebody has locked is polled again. Any other error is one of the database, by which
-/// nothing could be done: it ends the process.
-Step<PollResult> DatabaseBacklog::Poll(const PollRequest& request) {
+namespace {
+
+bool AsksForJobs(const PollRequest& request) {
+  if (request.whole) {
+    return false;
+  }
+  if (!request.queues) {
+    return request.after == 0;
+  }
+  const auto is_jobs = [](QueueId id) { return id < 0; };
+  return std::any_of(request.queues->begin(), request.queues->end(), is_jobs) ||
+         std::find(request.events.begin(), request.events.end(), pg::kJobs) != request.events.end();
+}
+
+/// Runs body in a transaction. False if somebody has locked what it reads. Any other error is one
+/// of the database, by which nothing could be done: it ends the process.
+template <typename Body>
+bool ReadUnlessLocked(const Body& body) {
   try {
-    PollResult result;
     WorkTransaction transaction;
     {
       pg::Spi spi;
-      PollVectorizers(spi, request, result);
-      const bool jobs = request.queues ? std::any_of(request.queues->begin(), request.queues->end(),
-                                                     [](QueueId id) { return id < 0; }) ||
-                                             std::find(request.events.begin(), request.events.end(),
-                                                       pg::kJobs) != request.events.end()
-                                       : request.after == 0;
-      if (jobs && !request.whole) {
-        PollJobs(spi, request.suspects, result);
-      }
+      body(spi);
     }
     transaction.Commit();
-    CountOwners(request, result);
-    return result;
+    return true;
   } catch (const pg::Error& error) {
     if (!pg::MeetsLock(error)) {
       throw;
     }
-    return FailureOf(error);
+    return false;
   }
+}
+
+}  // namespace
+
+/// Who has locked the jobs holds up no vectorizer: they are looked for again with the next poll of
+/// all.
+Step<PollResult> DatabaseBacklog::Poll(const PollRequest& request) {
+  PollResult result;
+  if (!ReadUnlessLocked([&](pg::Spi& spi) { PollVectorizers(spi, request, result); })) {
+    return pipeline::StepFailure(pipeline::StepTrouble::kTableLocked, "the catalog is locked");
+  }
+  if (AsksForJobs(request)) {
+    ReadUnlessLocked([&](pg::Spi& spi) { PollJobs(spi, request.suspects, result); });
+  }
+  CountOwners(request, result);
+  return result;
 }
 
 /// Whether there are several, a poll of all queues tells.

@@ -34,7 +34,7 @@ bool IsCondemned() noexcept;
 /// How often rows of processes that died were given back in this process's database.
 std::uint32_t DeathsInDatabase() noexcept;
 
-/// Becomes the only worker of its database that works on suspects (flow_isolate.cpp). False if
+/// Becomes the only worker of its database that works on suspects (core/pipeline/isolator.hpp). False if
 /// another one is that. It ends with the process at the latest.
 bool EnterIsolation() noexcept;
 void LeaveIsolation() noexcept;

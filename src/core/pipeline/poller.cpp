@@ -174,7 +174,12 @@ void Poller::ForgetUnseen(const std::set<QueueId>& seen) {
       continue;
     }
     leases_.Drop(queue);
-    entry = queue.must_release ? std::next(entry) : queues_.Erase(entry);
+    if (queue.must_release) {
+      ++entry;
+    } else {
+      backlog_.Closed(entry->first);
+      entry = queues_.Erase(entry);
+    }
   }
 }
 

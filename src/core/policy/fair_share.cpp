@@ -17,30 +17,33 @@ double WeightOf(std::int32_t priority) {
   return std::exp2(std::clamp<double>(priority, kLeastPriority, kMostPriority) / kDoubling);
 }
 
-double FairShare::Level::TimeOf(std::int64_t member) const {
-  const auto found = times_.find(member);
-  return found == times_.end() ? now_ : std::max(found->second, now_);
+/// Who is behind the present comes at the present.
+FairShare::Turn FairShare::Level::TurnOf(std::int64_t member) const {
+  const auto found = turns_.find(member);
+  return found == turns_.end() ? Turn{now_, 0}
+                               : Turn{std::max(found->second.time, now_), found->second.served};
 }
 
 void FairShare::Level::Charge(std::int64_t member, double amount) {
-  now_ = TimeOf(member);
-  // Who is behind the present is as good as new.
-  std::erase_if(times_, [this](const auto& entry) { return entry.second < now_; });
-  times_[member] = now_ + amount;
+  now_ = TurnOf(member).time;
+  turns_[member] = {now_ + amount, ++served_};
+  if (turns_.size() > kMostOwners) {
+    std::erase_if(turns_, [this](const auto& entry) { return entry.second.time < now_; });
+  }
 }
 
-double FairShare::TimeOf(const Contender& contender) const {
+FairShare::Turn FairShare::TurnOf(const Contender& contender) const {
   const auto owner = owners_.find(contender.owner);
-  return owner == owners_.end() ? 0 : owner->second.TimeOf(contender.lane);
+  return owner == owners_.end() ? Turn{} : owner->second.TurnOf(contender.lane);
 }
 
 std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) const {
   const Contender* best = nullptr;
   for (const Contender& contender : contenders) {
     const bool is_next = best == nullptr ||
-                         (contender.owner == best->owner ? TimeOf(contender) < TimeOf(*best)
-                                                         : between_owners_.TimeOf(contender.owner) <
-                                                               between_owners_.TimeOf(best->owner));
+                         (contender.owner == best->owner ? TurnOf(contender) < TurnOf(*best)
+                                                         : between_owners_.TurnOf(contender.owner) <
+                                                               between_owners_.TurnOf(best->owner));
     best = is_next ? &contender : best;
   }
   return best == nullptr ? std::nullopt : std::optional<std::size_t>(best - contenders.data());

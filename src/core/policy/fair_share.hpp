@@ -10,6 +10,7 @@
 // A priority is a weight, and bounded: it can make one faster than others, and can never stop them.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,20 +47,30 @@ class FairShare {
   static constexpr std::size_t kMostOwners = 1000;
 
  private:
+  /// When a member comes: by its time, and of those with the same the one that was served longest
+  /// ago.
+  struct Turn {
+    double time = 0;
+    std::uint64_t served = 0;
+
+    auto operator<=>(const Turn&) const = default;
+  };
+
   /// Those that share one thing, each with the time up to which it has had its part.
   class Level {
    public:
-    double TimeOf(std::int64_t member) const;
+    Turn TurnOf(std::int64_t member) const;
     /// The member is served: the present is its time.
     void Charge(std::int64_t member, double amount);
-    bool Has(std::int64_t member) const { return times_.contains(member); }
+    bool Has(std::int64_t member) const { return turns_.contains(member); }
 
    private:
-    std::map<std::int64_t, double> times_;  // that are not before the present
+    std::map<std::int64_t, Turn> turns_;
     double now_ = 0;
+    std::uint64_t served_ = 0;  // how many were
   };
 
-  double TimeOf(const Contender& contender) const;
+  Turn TurnOf(const Contender& contender) const;
   void ForgetIdle();
 
   Level between_owners_;

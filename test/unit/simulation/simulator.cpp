@@ -320,8 +320,8 @@ Result Simulator::Run() {
       world_.Note(place.worker != nullptr ? place.worker->Explain() : "a worker is gone");
     }
     result.violation = violation.text;
-    result.history = std::move(world_.history);
   }
+  result.history = std::move(world_.history);
   result.counts = std::move(world_.counts);
   return result;
 }

@@ -10,8 +10,8 @@
 namespace ai::simulation {
 
 struct Result {
-  std::string violation;             // empty: none
-  std::vector<std::string> history;  // of a violation
+  std::string violation;  // empty: none
+  std::vector<std::string> history;
   Counts counts;
 };
 

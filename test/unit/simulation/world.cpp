@@ -85,14 +85,36 @@ namespace {
 
 /// Alone, a row that its provider or its table fails by cannot be told from a provider or a table
 /// that is out of order: it is tried again, and nothing is charged.
-bool MayWait(const SimQueue& queue, Key key) {
+bool LooksLikeOutage(const SimQueue& queue, Key key) {
   const auto row = queue.source.find(key);
   return row != queue.source.end() && queue.work.contains(key) &&
          (row->second.poison == Poison::kFails || row->second.poison == Poison::kGarbage ||
           row->second.poison == Poison::kBadCode);
 }
 
+bool HasOutages(const SimQueue& queue) {
+  return std::any_of(queue.work.begin(), queue.work.end(),
+                     [&](const auto& entry) { return LooksLikeOutage(queue, entry.first); });
+}
+
 }  // namespace
+
+/// As long as such rows keep the circuit breaker of a provider half-open, how often others come to
+/// its probes is not promised for two kinds: rows that a process has died with, and those of an
+/// owner who has such rows at another provider, too, and so its share of the turns.
+bool World::MayWait(const SimQueue& queue, Key key) const {
+  const auto work = queue.work.find(key);
+  const bool is_suspect = work != queue.work.end() && work->second.crashes > 0;
+  const auto has_outages = [&](bool same_provider) {
+    return std::any_of(queues.begin(), queues.end(), [&](const SimQueue& other) {
+      const bool counts = same_provider
+                              ? other.provider == queue.provider
+                              : other.provider != queue.provider && other.owner == queue.owner;
+      return counts && HasOutages(other);
+    });
+  };
+  return LooksLikeOutage(queue, key) || (has_outages(true) && (is_suspect || has_outages(false)));
+}
 
 std::string World::Unfinished() const {
   for (const SimQueue& queue : queues) {

@@ -161,6 +161,8 @@ struct World {
 
   /// What is not done yet, in words; empty if all is.
   std::string Unfinished() const;
+  /// Whether a row may wait in the end, though all is well.
+  bool MayWait(const SimQueue& queue, Key key) const;
 };
 
 /// A text that says whose it is, and the vector for it.
