@@ -107,10 +107,10 @@ bool World::MayWait(const SimQueue& queue, Key key) const {
   const bool is_suspect = work != queue.work.end() && work->second.crashes > 0;
   const auto has_outages = [&](bool same_provider) {
     return std::any_of(queues.begin(), queues.end(), [&](const SimQueue& other) {
-      const bool counts = same_provider
-                              ? other.provider == queue.provider
-                              : other.provider != queue.provider && other.owner == queue.owner;
-      return counts && HasOutages(other);
+      const bool is_meant = same_provider
+                                ? other.provider == queue.provider
+                                : other.provider != queue.provider && other.owner == queue.owner;
+      return is_meant && HasOutages(other);
     });
   };
   return LooksLikeOutage(queue, key) || (has_outages(true) && (is_suspect || has_outages(false)));
