@@ -221,8 +221,10 @@ bool EndsProcess(const pg::Error& error) noexcept {
   return error.sqlstate() == ERRCODE_QUERY_CANCELED && (end_requested || cancel_requested);
 }
 
+/// Who ends of itself may be asked to while it does: that does not cancel its last statements.
 void AllowLastStatements() {
   constexpr int kMilliseconds = 500;
+  end_requested = true;
   QueryCancelPending = false;
   pg::Call([] { enable_timeout_after(STATEMENT_TIMEOUT, kMilliseconds); });
 }
