@@ -257,10 +257,6 @@ CREATE FUNCTION ai._statements_work(v ai.vectorizer) RETURNS jsonb
                             'retry_at = pg_catalog.now() OPERATOR(pg_catalog.+) $3 '
                             'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
                             'AND lease OPERATOR(pg_catalog.=) $2', work),
-        'release_unread', format('UPDATE %s SET lease = NULL, '
-                                 'retry_at = coalesce(retry_at, pg_catalog.now()) '
-                                 'WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) '
-                                 'AND lease OPERATOR(pg_catalog.=) $2', work),
         'give_back_all', format('UPDATE %s SET lease = NULL, '
                                 'retry_at = coalesce(retry_at, pg_catalog.now()) '
                                 'WHERE lease OPERATOR(pg_catalog.=) $1', work),

@@ -47,7 +47,8 @@ Step<> Vectorizer::ReleaseUnread(std::size_t keep) {
     {
       CheckWorkTable();
       pg::Spi spi;
-      statements().release_unread.Execute(spi, {rest.Array(), lease()});
+      statements().give_back.Execute(
+          spi, {rest.Array(), lease(), pg::IntervalDatum(std::chrono::milliseconds(0))});
     }
     transaction.Commit();
     unread_.resize(std::min(keep, unread_.size()));

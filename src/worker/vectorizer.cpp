@@ -35,7 +35,6 @@ Statements::Statements(Text text, Oid vector_array, bool column)
       held(text("held"), {TIDARRAYOID, UUIDOID}),
       done(text("done"), {TIDARRAYOID, UUIDOID}),
       give_back(text("give_back"), {TIDARRAYOID, UUIDOID, INTERVALOID}),
-      release_unread(text("release_unread"), {TIDARRAYOID, UUIDOID}),
       give_back_all(text("give_back_all"), {UUIDOID}),
       try_again(text("try_again"), {TIDARRAYOID, UUIDOID, INTERVALOID, TEXTOID}),
       fail(text("fail"), {TIDARRAYOID, UUIDOID, TEXTOID, TEXTOID, TEXTOID}),

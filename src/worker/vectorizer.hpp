@@ -16,8 +16,8 @@ struct Statements {
   using Text = const std::function<std::string(const char*)>&;
   Statements(Text text, Oid vector_array, bool column);
 
-  pg::Statement claim, read, retry_due, suspects, held, done, give_back, release_unread,
-      give_back_all, try_again, fail, alive;
+  pg::Statement claim, read, retry_due, suspects, held, done, give_back, give_back_all, try_again,
+      fail, alive;
   std::optional<pg::Statement> chunks, vectors, insert, upsert, trim, reuse;
   std::optional<pg::Statement> lock, update;
 };
