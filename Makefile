@@ -121,11 +121,16 @@ format:
 
 ifneq ($(filter-out $(TOOL_GOALS),$(or $(MAKECMDGOALS),all)),)
 
-SOURCES   := $(sort $(shell cd '$(ROOT)' && find src/core src/pg src/worker -name '*.cpp'))
-SQL_PARTS := $(sort $(wildcard $(ROOT)/sql/[0-9][0-9]-*.sql))
+SOURCES   := $(sort $(shell cd '$(ROOT)' && find src -name '*.cpp' ! -path 'src/tool/*'))
+# The parts of the install script; and of an update script, which are the changes of tables since that
+# version and all that can be replaced.
+SQL_PARTS := $(addprefix $(ROOT)/sql/,$(shell sed '/^#/d' '$(ROOT)/sql/order'))
+REPLACED  := $(filter $(ROOT)/sql/functions/% $(ROOT)/sql/views/%,$(SQL_PARTS))
+BEFORE    := $(sort $(wildcard $(ROOT)/sql/updates/before/*.sql))
+AFTER     := $(sort $(wildcard $(ROOT)/sql/updates/after/*.sql))
 SCRIPT    := ai--$(AI_VERSION).sql
-DATA       = $(patsubst $(ROOT)/%,%,$(wildcard $(ROOT)/sql/ai--*.sql))
-DATA_built = $(SCRIPT)
+UPDATES   := $(patsubst $(ROOT)/sql/updates/before/%.sql,ai--%--$(AI_VERSION).sql,$(BEFORE))
+DATA_built = $(SCRIPT) $(UPDATES)
 # The version script hides what the standard library's templates would export.
 SHLIB_LINK = -Wl,--version-script=$(ROOT)/src/exports.map -lcurl -lpcre2-8 -lcrypto
 EXTRA_CLEAN = build/obj ai--*.sql
@@ -133,7 +138,7 @@ EXTRA_CLEAN = build/obj ai--*.sql
 include $(ROOT)/src/module.mk
 
 # A new version number must reach the library, and a changed export list must relink it.
-$(addprefix $(OBJECT_DIR)/src/,pg/functions/version.o pg/settings_transport.o worker/extension.o): \
+$(addprefix $(OBJECT_DIR)/src/,pg/functions/version.o pg/settings_transport.o worker/process/extension.o): \
   $(ROOT)/ai.control
 $(shlib): $(ROOT)/src/exports.map
 
@@ -145,7 +150,12 @@ install-tables:
 	for table in $(wildcard $(TABLES)/*.tokens $(TABLES)/*.model); do \
 	  $(INSTALL_DATA) $$table '$(DESTDIR)$(datadir)/ai/'; done
 
-$(SCRIPT): $(SQL_PARTS) $(ROOT)/ai.control
+$(SCRIPT): $(ROOT)/sql/order $(SQL_PARTS) $(ROOT)/ai.control
 	cat $(SQL_PARTS) > $@
+
+# The changes since a version are those that were made since, and those since each later one.
+since = $(shell printf '%s\n' $(1) | sed -n '\%/$*[.]sql$$%,$$p')
+$(UPDATES): ai--%--$(AI_VERSION).sql: $(ROOT)/sql/order $(BEFORE) $(REPLACED) $(AFTER) $(ROOT)/ai.control
+	cat $(call since,$(BEFORE)) $(REPLACED) $(call since,$(AFTER)) > $@
 
 endif

@@ -54,6 +54,17 @@ PRECOMPILED := $(OBJECT_DIR)/precompiled.hpp
 PRECOMPILE   = $(CXX) $(CXXFLAGS) $(CPPFLAGS)
 include $(ROOT)/src/precompiled.mk
 
+# What is not core reads the server's headers, too: they are longer still.
+SERVER_HEADER      := $(ROOT)/src/pg/postgres.hpp
+SERVER_PRECOMPILED := $(OBJECT_DIR)/precompiled_server.hpp
+SERVER_OBJS        := $(filter-out $(OBJECT_DIR)/src/core/%,$(OBJS))
+$(SERVER_OBJS): $(SERVER_PRECOMPILED).gch
+$(SERVER_OBJS): private PRECOMPILED := $(SERVER_PRECOMPILED)
+$(SERVER_PRECOMPILED).gch: $(PRECOMPILED_SOURCE) $(SERVER_HEADER)
+	@mkdir -p '$(@D)'
+	@printf '#include "%s"\n' $(PRECOMPILED_SOURCE) $(SERVER_HEADER) > '$(SERVER_PRECOMPILED)'
+	$(PRECOMPILE) -x c++-header -o '$@' '$(SERVER_PRECOMPILED)'
+
 $(OBJECT_DIR)/%.o: $(ROOT)/%.cpp $(PRECOMPILED).gch
 	@mkdir -p '$(@D)'
 	$(CXX) -include $(PRECOMPILED) $(CXXFLAGS) $(CPPFLAGS) -MT $@ -c -o $@ $<

@@ -3,7 +3,6 @@
 # Sourced, never run. Uses lib/say.sh. Never changes the machine's package sources, never removes a
 # package, never accepts an unsigned one.
 
-readonly default_mirror=http://deb.debian.org/debian
 readonly snippet_dir=/etc/postgresql-common/createcluster.d
 readonly snippet=$snippet_dir/ai-setup.conf
 readonly policy=/usr/sbin/policy-rc.d
@@ -131,9 +130,14 @@ unguard_clusters() {
   guard_dirs=()
 }
 
-# The Debian mirror in the machine's own package sources; nothing when there is none.
+# The Debian mirror in the machine's own package sources: no other is ever used. Ends with a message
+# when there is none.
 debian_mirror() {
+  local mirror
   # shellcheck disable=SC2016  # apt's placeholders
-  apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-    awk -F '|' '$1 == "Debian" && !found++ { sub("/+$", "", $2); print $2 }'
+  mirror=$(apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    awk -F '|' '$1 == "Debian" && !found++ { sub("/+$", "", $2); print $2 }')
+  [[ -n $mirror ]] || die "no Debian mirror is in the package sources of $(suite_name)" \
+    'Add one to the package sources, run apt-get update, then run this again.'
+  printf '%s' "$mirror"
 }

@@ -87,13 +87,6 @@ build_package() {
     quietly dpkg-deb --root-owner-group --build "$root" "$work"
 }
 
-mirrors() {
-  local own
-  own=$(debian_mirror)
-  [[ -z $own || $own == "$default_mirror" ]] || printf '%s\n' "$own"
-  printf '%s\n' "$default_mirror"
-}
-
 install_tools() {
   local tools=()
   command -v dpkg-source >/dev/null || tools+=(dpkg-dev)
@@ -106,16 +99,15 @@ build_pgvector() {
   local work=$1 mirror suite
   local advice='Check the network, and that the package debian-archive-keyring is current.'
   install_tools
-  for mirror in $(mirrors); do
-    for suite in "${newer_suites[@]}"; do
-      say "building pgvector for PostgreSQL $pg_major from the source package in $mirror $suite"
-      fetch_source "$work" "$mirror" "$suite" || continue
-      if build_package "$work"; then
-        apt_install "$work"/*.deb
-        return
-      fi
-      advice="Install it by hand: make PG_CONFIG=$pg_config install in its source."
-    done
+  mirror=$(debian_mirror)
+  for suite in "${newer_suites[@]}"; do
+    say "building pgvector for PostgreSQL $pg_major from the source package in $suite"
+    fetch_source "$work" "$mirror" "$suite" || continue
+    if build_package "$work"; then
+      apt_install "$work"/*.deb
+      return
+    fi
+    advice="Install it by hand: make PG_CONFIG=$pg_config install in its source."
   done
   die_with_log "$(suite_name) has no package $(pgvector_package), and none could be built" "$advice"
 }

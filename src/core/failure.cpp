@@ -29,7 +29,7 @@ constexpr std::array kEntries = {
           "The provider's answer does not fit the request; nothing of it is written and the rows "
           "are tried again."},
     Entry{FailureClass::kReclaimed, "reclaimed",
-          "The worker died while it held the rows; they were given back with one attempt charged."},
+          "The worker died while it held the rows; they were released with one attempt charged."},
     Entry{FailureClass::kExhausted, "exhausted",
           "Every attempt was used up; the row was moved to the failed table."},
 };

@@ -41,6 +41,15 @@ inline void RunPortal(Portal portal) {
 #endif
 }
 
+/// 18 added the argument for instrumentation.
+inline IndexScanDesc BeginIndexScan(Relation table, Relation index, Snapshot snapshot, int keys) {
+#if PG_VERSION_NUM >= 180000
+  return index_beginscan(table, index, snapshot, nullptr, keys, 0);
+#else
+  return index_beginscan(table, index, snapshot, keys, 0);
+#endif
+}
+
 /// 16 replaced the checks for each kind of object by one.
 inline bool OwnsDatabase(Oid database, Oid role) {
 #if PG_VERSION_NUM >= 160000

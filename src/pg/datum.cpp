@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "pg/guard.hpp"
 #include "pg/spi.hpp"
 
@@ -79,7 +79,9 @@ Datum TextDatum(std::string_view utf8) {
   });
 }
 
-Datum MessageDatum(std::string_view message) {
+Datum MessageDatum(std::string_view whole) {
+  constexpr std::size_t kMost = 2000;
+  const std::string_view message = utf8::Clip(whole, kMost);
   const int encoding = GetDatabaseEncoding();
   const bool keep_all = (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) && utf8::IsValid(message);
   std::string text(message);
@@ -206,22 +208,21 @@ Datum IntervalDatum(std::chrono::milliseconds duration) {
   });
 }
 
-Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors) {
-  const Oid type = VectorType();
+Datum NullableArrayDatum(Oid type, std::span<const std::optional<Datum>> elements) {
   return Call([&] {
-    auto* values = static_cast<Datum*>(palloc(sizeof(Datum) * (vectors.size() + 1)));
-    auto* nulls = static_cast<bool*>(palloc(vectors.size() + 1));
-    for (std::size_t i = 0; i < vectors.size(); ++i) {
-      values[i] = vectors[i].value_or(Datum{0});
-      nulls[i] = !vectors[i].has_value();
+    auto* values = static_cast<Datum*>(palloc(sizeof(Datum) * (elements.size() + 1)));
+    auto* nulls = static_cast<bool*>(palloc(elements.size() + 1));
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      values[i] = elements[i].value_or(Datum{0});
+      nulls[i] = !elements[i].has_value();
     }
     int16 length = 0;
     bool by_value = false;
     char alignment = 0;
     get_typlenbyvalalign(type, &length, &by_value, &alignment);
-    int dimensions[] = {static_cast<int>(vectors.size())};
+    int dimensions[] = {static_cast<int>(elements.size())};
     int lower_bounds[] = {1};
-    return PointerGetDatum(construct_md_array(values, nulls, vectors.empty() ? 0 : 1, dimensions,
+    return PointerGetDatum(construct_md_array(values, nulls, elements.empty() ? 0 : 1, dimensions,
                                               lower_bounds, type, length, by_value, alignment));
   });
 }

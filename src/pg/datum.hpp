@@ -15,9 +15,10 @@ std::string_view Utf8View(Datum text);
 /// A text value from UTF-8, in the database's encoding. Throws ai::Error if there is a zero byte.
 Datum TextDatum(std::string_view utf8);
 
-/// A text value of what somebody else said: a provider, PostgreSQL itself. Never throws because of
-/// its characters; those that the database may not be able to hold become question marks.
-Datum MessageDatum(std::string_view message);
+/// A text value of what somebody else said: a provider, PostgreSQL itself; no more than its
+/// beginning. Never throws because of its characters; those that the database may not be able to
+/// hold become question marks.
+Datum MessageDatum(std::string_view whole);
 
 /// The elements of a text[], as UTF-8; nullopt is SQL's null.
 std::vector<std::optional<std::string_view>> TextArray(Datum array);
@@ -39,6 +40,9 @@ Datum VectorDatum(std::span<const float> elements);
 /// An array of elements of a type, none of them null.
 Datum ArrayDatum(Oid type, std::span<const Datum> elements);
 
+/// The same, where nothing is SQL's null.
+Datum NullableArrayDatum(Oid type, std::span<const std::optional<Datum>> elements);
+
 /// A bytea value.
 Datum ByteaDatum(std::span<const std::uint8_t> bytes);
 std::span<const std::uint8_t> ByteaView(Datum bytea);
@@ -56,9 +60,6 @@ std::vector<ItemPointerData> TidArray(Datum array);
 
 /// An interval of so many milliseconds.
 Datum IntervalDatum(std::chrono::milliseconds duration);
-
-/// A vector[]; nothing is SQL's null.
-Datum VectorArrayDatum(std::span<const std::optional<Datum>> vectors);
 
 /// A jsonb value from JSON text in UTF-8.
 Datum JsonbDatum(const std::string& json);

@@ -4,7 +4,7 @@
 #include "core/http/url.hpp"
 #include "core/provider/extras.hpp"
 #include "pg/guard.hpp"
-#include "pg/secret.hpp"
+#include "pg/secret/secret.hpp"
 #include "pg/settings.hpp"
 #include "pg/settings_transport.hpp"
 

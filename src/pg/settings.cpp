@@ -149,9 +149,17 @@ constexpr IntSetting kIntSettings[] = {
      GUC_UNIT_KB | GUC_SUPERUSER_ONLY, "How large the answer of a provider may be.",
      "A larger one is an error; it is not read to its end."},
     {"ai.workers", &settings.workers, 2, 0, 32, PGC_SIGHUP, 0,
-     "How many worker processes each database gets.",
-     "They count towards max_worker_processes, as do the launcher and a coordinator for each "
-     "database. With 0 changes are queued and not processed."},
+     "How many worker processes a database gets while it has work.",
+     "As far as ai.max_processes allows. With 0 changes are queued and not processed."},
+    {"ai.max_processes", &settings.max_processes, -1, -1, 10'000, PGC_SIGHUP, 0,
+     "How many background processes all databases may have together.",
+     "The launcher, coordinators, workers and their helpers; all are taken from "
+     "max_worker_processes. With -1 it is what max_parallel_workers leaves of these, half of them "
+     "at least, and 5 at least. Less than 3 is 3."},
+    {"ai.idle_timeout", &settings.idle_timeout, 60'000, -1, kMost, PGC_SIGHUP, GUC_UNIT_MS,
+     "How long a database keeps its processes after the last change.",
+     "The next change starts them again. Half a second is the least; with -1 they are never "
+     "ended."},
     {"ai.max_in_flight", &settings.max_in_flight, 16, 1, 1000, PGC_SIGHUP, 0,
      "How many requests a worker process may have under way.", nullptr},
     {"ai.max_text_size", &settings.max_text_size, 16 * 1024, 1, 1024 * 1024, PGC_SIGHUP,
@@ -169,12 +177,12 @@ constexpr IntSetting kIntSettings[] = {
      GUC_UNIT_MS, "How often a worker notes that it is alive.", nullptr},
     {"ai.job_lock_timeout", &settings.job_lock_timeout, 300'000, 1'000, kMost, PGC_SIGHUP,
      GUC_UNIT_MS, "How long after its last heartbeat a worker loses the rows it has taken.",
-     "When a worker process ends, they are given back at once. One that lives and makes no "
+     "When a worker process ends, they are released at once. One that lives and makes no "
      "progress "
      "for so long is ended."},
     {"ai.worker_timeout", &settings.worker_timeout, 30'000, 1'000, kMost, PGC_SIGHUP, GUC_UNIT_MS,
      "How long a worker may take to start, to end, and to give a sign of life.",
-     "One that takes longer is taken for crashed: it is ended, its rows are given back, and "
+     "One that takes longer is taken for crashed: it is ended, its rows are released, and "
      "another "
      "one is started."},
     {"ai.restart_limit", &settings.restart_limit, 5, 1, kMost, PGC_SIGHUP, 0,

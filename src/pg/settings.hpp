@@ -34,7 +34,9 @@ struct Settings {
   int max_priority;
 
   // Background processes.
-  int workers;  // for each database
+  int workers;        // for each database
+  int max_processes;  // of all databases; -1: by the server's settings
+  int idle_timeout;   // milliseconds; -1: no rest
   int max_in_flight;
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds

@@ -1,5 +1,7 @@
 #include "pg/spi.hpp"
 
+#include <algorithm>
+
 #include "pg/guard.hpp"
 
 namespace ai::pg {
@@ -22,6 +24,18 @@ std::optional<std::string> Rows::TextAt(std::uint64_t row, int column) const {
   std::string result(text);
   pfree(text);
   return result;
+}
+
+int Rows::Find(const char* name, std::span<const Oid> types) const {
+  const int number = SPI_fnumber(table_->tupdesc, name) - 1;
+  if (number < 0) {
+    throw ai::Error(ErrorCode::kInternal, "a result has no column " + std::string(name));
+  }
+  if (!types.empty() && std::find(types.begin(), types.end(), TypeOf(number)) == types.end()) {
+    throw ai::Error(ErrorCode::kInternal, "column " + std::string(name) + " of a result has type " +
+                                              std::to_string(TypeOf(number)));
+  }
+  return number;
 }
 
 Spi::Spi() : exceptions_at_start_(std::uncaught_exceptions()) {

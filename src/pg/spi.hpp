@@ -27,6 +27,14 @@ class Rows final {
   /// The same in its text form, in the database's encoding.
   std::optional<std::string> TextAt(std::uint64_t row, int column) const;
 
+  /// The number of a column; see column.hpp for a better way to read it. Throws ai::Error if there
+  /// is none of that name, or if it is of none of the types, should there be some.
+  int Find(const char* name, std::span<const Oid> types = {}) const;
+
+  std::optional<std::string> TextAt(std::uint64_t row, const char* name) const {
+    return TextAt(row, Find(name));
+  }
+
   /// The type of a column.
   Oid TypeOf(int column) const noexcept { return TupleDescAttr(table_->tupdesc, column)->atttypid; }
 

@@ -1,13 +1,13 @@
 #include "worker/engine.hpp"
 
-#include "pg/queue_notes.hpp"
-#include "worker/control.hpp"
-#include "worker/ddl_hooks.hpp"
-#include "worker/job_waiters.hpp"
-#include "worker/launcher.hpp"
-#include "worker/shared_providers.hpp"
-#include "worker/shared_state.hpp"
-#include "worker/wake.hpp"
+#include "pg/queue/queue_notes.hpp"
+#include "worker/endpoint/shared_providers.hpp"
+#include "worker/jobs/job_waiters.hpp"
+#include "worker/shared/control.hpp"
+#include "worker/shared/ddl_hooks.hpp"
+#include "worker/shared/shared_state.hpp"
+#include "worker/shared/wake.hpp"
+#include "worker/supervise/launcher.hpp"
 
 namespace ai::worker {
 

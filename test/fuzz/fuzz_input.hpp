@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::fuzz {
 

@@ -9,7 +9,7 @@
 
 #include "core/text/pattern.hpp"
 #include "core/text/splitter.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::fuzz {
 

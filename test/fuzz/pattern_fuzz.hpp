@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/text/pattern_compiled.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/fuzz_input.hpp"
 
 namespace ai::fuzz {

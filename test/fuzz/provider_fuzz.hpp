@@ -14,7 +14,7 @@
 
 #include "core/json/document.hpp"
 #include "core/provider/registry.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/fuzz_input.hpp"
 
 namespace ai::fuzz {

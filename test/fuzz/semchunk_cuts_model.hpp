@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/text/pattern.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::fuzz {
 

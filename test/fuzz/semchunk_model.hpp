@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/text/semchunk_splitter.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/merge_model.hpp"
 #include "fuzz/semchunk_cuts_model.hpp"
 

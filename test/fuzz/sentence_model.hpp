@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/text/sentence_chunker.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/merge_model.hpp"
 
 namespace ai::fuzz {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/text/utf8.hpp"
 #include "core/token/encoding.hpp"
 #include "core/token/long_merge.hpp"
 #include "core/token/short_merge.hpp"
 #include "core/token/table_file.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "unit/token_fixture.hpp"
 #include "unit/token_reference.hpp"

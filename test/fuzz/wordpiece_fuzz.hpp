@@ -13,7 +13,7 @@
 
 #include "core/model/characters.hpp"
 #include "core/model/model.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "unit/model_file.hpp"
 #include "unit/model_fixture.hpp"

@@ -50,3 +50,16 @@ CREATE EXTENSION ai;
 \c ai_regress
 DROP DATABASE regress_ai_again;
 DROP ROLE regress_ai_squatter;
+-- The script does not check bodies when it creates functions.
+SET check_function_bodies = on;
+DO $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN SELECT p.oid, l.lanname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+             WHERE p.pronamespace = 'ai'::regnamespace AND l.lanname IN ('sql', 'plpgsql', 'c') LOOP
+        EXECUTE format('SELECT %s(%s)', CASE f.lanname WHEN 'plpgsql' THEN 'plpgsql_validator'
+            ELSE format('fmgr_%s_validator', f.lanname) END, f.oid);
+    END LOOP;
+END
+$$;

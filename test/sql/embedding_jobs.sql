@@ -68,7 +68,7 @@ UPDATE ai.embedding_jobs SET status = 'completed';
 DELETE FROM ai.embedding_jobs;
 DELETE FROM ai.embedding_job_failures;
 SELECT ai._create_embedding_job('regress_ai_bob'::regrole, 'forged', NULL, 'low', 1, NULL, NULL);
-SELECT ai._look_for_jobs(true);
+SELECT ai._poll_jobs(true);
 SET ROLE regress_ai_bob;
 SELECT count(*) FROM ai.embedding_jobs;
 SELECT count(*) FROM ai.embedding_job(:'job');
@@ -241,10 +241,10 @@ SELECT count(*) FROM ai.create_embedding_job(ARRAY['e'], ai.embedding_ollama('m'
 RESET ROLE;
 UPDATE ai.embedding_jobs SET status = 'retrying', retry_at = now() + interval '1 h' WHERE input_text IN ('b', 'e');
 SELECT l.created_by::regrole, j.dimensions, l.priority, l.retry_in_ms > 3000000 AS in_an_hour, l.suspect_in_ms
-FROM ai._look_for_jobs(true) l, LATERAL (SELECT min((j.embedding_config ->> 'dimensions')::int) AS dimensions
+FROM ai._poll_jobs(true) l, LATERAL (SELECT min((j.embedding_config ->> 'dimensions')::int) AS dimensions
     FROM ai.embedding_jobs j WHERE j.config_key = l.config_key) j ORDER BY 1, 2;
 
--- Jobs of worker processes that are gone are given back, to be tried apart from the others, and given up after
+-- Jobs of worker processes that are gone are released, to be tried apart from the others, and given up after
 -- the last attempt, or when they were alone with a process that died.
 UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, attempts = 1, started_at = now(),
     worker_id = CASE input_text WHEN 'a' THEN '00000000-0000-0000-0000-00000000000a'::uuid
@@ -252,9 +252,9 @@ UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, attempts = 
     max_attempts = CASE input_text WHEN 'b' THEN 1 ELSE 3 END WHERE input_text IN ('a', 'b', 'c');
 SELECT * FROM ai._embedding_jobs_reclaim('{00000000-0000-0000-0000-00000000000a}', '1 h');
 SELECT input_text, status, attempts, crashes, error_message FROM ai.embedding_jobs ORDER BY input_text, config_key;
-SELECT l.created_by::regrole, l.priority, l.retry_in_ms > 0 AS later, l.suspect_in_ms <= 0 AS suspect FROM ai._look_for_jobs(true) l
+SELECT l.created_by::regrole, l.priority, l.retry_in_ms > 0 AS later, l.suspect_in_ms <= 0 AS suspect FROM ai._poll_jobs(true) l
 ORDER BY 1, 2, 3;
-SELECT count(*) FROM ai._look_for_jobs(false) WHERE suspect_in_ms IS NOT NULL;
+SELECT count(*) FROM ai._poll_jobs(false) WHERE suspect_in_ms IS NOT NULL;
 UPDATE ai.embedding_jobs SET status = 'processing', retry_at = NULL, crashes = 2 WHERE input_text IN ('a', 'c');
 SELECT * FROM ai._embedding_jobs_reclaim('{}', '1 h', '{00000000-0000-0000-0000-00000000000b}') ORDER BY 1;
 SELECT input_text, status, crashes, error_message FROM ai.embedding_jobs WHERE input_text IN ('a', 'c') ORDER BY 1;
@@ -289,9 +289,9 @@ CREATE ROLE regress_ai_gone;
 SET ROLE regress_ai_gone;
 SELECT ai.create_embedding_job('left behind') AS left_behind \gset
 RESET ROLE;
-SELECT count(*) FROM ai._look_for_jobs(true);
+SELECT count(*) FROM ai._poll_jobs(true);
 DROP ROLE regress_ai_gone;
-SELECT count(*) FROM ai._look_for_jobs(true);
+SELECT count(*) FROM ai._poll_jobs(true);
 SET ROLE regress_ai_monitor;
 SELECT status, priority, count FROM ai.embedding_job_health;
 SET ROLE regress_ai_bob;

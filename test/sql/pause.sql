@@ -64,7 +64,7 @@ SELECT ai._pause_left('worker:vectorizer:0', :v) BETWEEN 7100000 AND 7200000 AS 
     ai._pause_left('worker:vectorizer:1', :v) BETWEEN 3500000 AND 3600000 AS an_hour;
 SELECT ai.pause_workers();
 SELECT ai._pause_left('worker:vectorizer:1', -1) AS for_ever;
-SELECT pause_left_ms FROM ai._look_for_work(true, true, 'worker:vectorizer:0') WHERE id = :v;
+SELECT ai._pause_left('worker:vectorizer:0', :v) AS pause_left_ms;
 SELECT ai.resume_workers();
 -- A pause whose time has come is none, and is removed in time.
 UPDATE ai._vectorizer_pause SET paused_until = now() - interval '1 s';

@@ -77,7 +77,7 @@ SELECT ai._vectorizer_readable('regress_ai_reader', 'of_int4', NULL), ai._vector
 SELECT ai._vectorizer_readable('nobody_at_all', 'of_int4', NULL);
 SET ROLE regress_ai_reader;
 SELECT name FROM ai.vectorizer_status;
-SELECT ai._vectorizer_look(1259, 1259, 1259, 1);
+SELECT ai._vectorizer_count_entries(1259, 1259, 1259, 1);
 SELECT * FROM ai._figures('postgres', NULL);
 RESET ROLE;
 

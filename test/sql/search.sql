@@ -141,6 +141,7 @@ BEGIN
     EXECUTE format('ANALYZE %I', opclass || '_store');
 END $$;
 SET enable_seqscan = off;
+SET jit = off;  -- plans look expensive then
 CALL metric('vector_l2_ops', 'embedding');
 CALL metric('vector_ip_ops', 'embedding');
 CALL metric('vector_l1_ops', 'embedding');

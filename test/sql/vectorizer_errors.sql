@@ -20,13 +20,13 @@ INSERT INTO ai._vectorizer_errors (id, message, recorded) VALUES (:bad, '24001',
 INSERT INTO ai._vectorizer_errors (id, message) VALUES (:bad, '24002');
 SELECT * FROM kept ORDER BY 1;
 SELECT count(*) FROM ai.vectorizer_errors WHERE name = 'bad';
--- The statement by which a worker gives rows up.
+-- The statement by which a worker makes dead letters of rows.
 INSERT INTO ai._vectorizer_q_work_:bad (id, queued_at, priority, lease)
 SELECT n, now(), 0, 'a0000000-0000-0000-0000-000000000001' FROM generate_series(50001, 52000) n;
-SELECT ai._statements_work(v) ->> 'fail' AS fail FROM ai.vectorizer v WHERE v.id = :bad \gset
-PREPARE fail (tid[], uuid, text, text, text) AS :fail;
-SELECT array_agg(ctid) AS places FROM ai._vectorizer_q_work_:bad \gset
-EXECUTE fail (:'places', 'a0000000-0000-0000-0000-000000000001', 'embedding', '52000', 'permanent');
+SELECT s AS dead_letter FROM unnest(ai._worker_statements(:bad)) s WHERE s LIKE '%INTO ai._vectorizer_errors%' \gset
+PREPARE dead_letter (tid[], uuid, text, text, text) AS :dead_letter;
+SELECT array_agg(ctid) AS tids FROM ai._vectorizer_q_work_:bad \gset
+EXECUTE dead_letter (:'tids', 'a0000000-0000-0000-0000-000000000001', 'embedding', '52000', 'permanent');
 SELECT count(*), min((details #>> '{key,id}')::int) FROM ai.vectorizer_errors WHERE name = 'bad';
 SELECT ai.vectorizer_queue_failed(:bad);
 -- What was rolled back leaves no gap.
@@ -34,6 +34,17 @@ BEGIN;
 INSERT INTO ai._vectorizer_errors (id, message) SELECT :bad, n FROM generate_series(60001, 60500) n;
 ROLLBACK;
 SELECT count(*), count(DISTINCT slot) FROM ai._vectorizer_errors WHERE id = :bad;
+
+-- An error that opens a circuit breaker is one error, whether the worker that met it tells it first
+-- or one that met the open breaker.
+DELETE FROM ai._vectorizer_errors;
+\set worker '''a0000000-0000-0000-0000-000000000001'''
+SELECT ai._record_error(:bad, 'key refused', 'embedding', 'configuration', :worker, NULL);
+SELECT ai._record_open_breaker(:bad, 'breaker is open: key refused', 'configuration', :worker, NULL, now() - interval '1 minute');
+SELECT ai._record_open_breaker(:calm, 'breaker is open: key refused', 'configuration', :worker, NULL, now() - interval '1 minute');
+SELECT ai._record_error(:calm, 'key refused', 'embedding', 'configuration', :worker, NULL);
+SELECT v.name, e.message FROM ai._vectorizer_errors e JOIN ai.vectorizer v ON v.id = e.id ORDER BY 1;
+SELECT ai._record_error(:calm, 'another error', 'embedding', 'configuration', :worker, NULL);
 
 DROP VIEW kept;
 SELECT ai.drop_vectorizer('bad', true), ai.drop_vectorizer('calm', true);

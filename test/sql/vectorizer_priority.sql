@@ -22,7 +22,6 @@ UPDATE prio.rules SET priority = 'critical' WHERE id = 3;
 DELETE FROM prio.rules WHERE id = 2;
 SELECT id, priority FROM ai._vectorizer_q_1 ORDER BY priority DESC, queued_at, id;
 SELECT indexdef FROM pg_indexes WHERE schemaname = 'ai' AND tablename LIKE '\_vectorizer\_q\__';
-SELECT priority FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
 
 -- Other types.
 CREATE TABLE prio.types (id int PRIMARY KEY, body text, e prio.level, i bigint, v varchar(10), c char(10), n name, s smallint, b boolean);

@@ -2,6 +2,7 @@
 # vectorizer is created or dropped.
 use strict;
 use warnings FATAL => 'all';
+use EngineTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -60,7 +61,7 @@ $creator->query_until(qr/waiting/, q{
 		embedding => ai.embedding_local('m', 3));
 	\echo done
 });
-$node->poll_query_until('postgres',
+EngineTest::poll_node($node, 'postgres',
 	q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'src'::regclass AND NOT granted})
   or die 'create_vectorizer does not wait';
 $writer->query_safe('COMMIT');
@@ -96,7 +97,7 @@ $dropper->query_until(qr/waiting/, q{
 	SELECT ai.drop_vectorizer('v', true);
 	\echo done
 });
-$node->poll_query_until('postgres',
+EngineTest::poll_node($node, 'postgres',
 	q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'src'::regclass AND NOT granted})
   or die 'drop_vectorizer does not wait';
 $writer->query_safe(q{INSERT INTO src VALUES (4, 'x'); COMMIT});
@@ -113,7 +114,7 @@ $creator->query_until(qr/waiting/, q{
 		embedding => ai.embedding_local('m', 3), chunking => ai.chunking_none(), destination => ai.destination_column('vector'));
 	\echo done
 });
-$node->poll_query_until('postgres',
+EngineTest::poll_node($node, 'postgres',
 	q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'src'::regclass AND NOT granted})
   or die 'create_vectorizer does not wait';
 $writer->query_safe(q{UPDATE src SET body = 'z' WHERE id = 4; COMMIT});

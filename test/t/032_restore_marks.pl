@@ -88,7 +88,7 @@ my %state = (
 	triggers    => q{SELECT tgrelid::regclass, tgname, tgenabled, tgparentid = 0 FROM pg_trigger WHERE tgfoid IN (SELECT oid FROM pg_proc
 	                 WHERE pronamespace = 'ai'::regnamespace) AND NOT tgrelid::regclass::text LIKE 'ai.%' ORDER BY tgrelid::regclass::text, tgname},
 	aside       => q{SELECT count(*) FROM ai._restored_rows},
-	strays      => q{SELECT count(*) FROM ai._strays()},
+	orphans      => q{SELECT count(*) FROM ai._orphans()},
 	missed      => q{SELECT count(*) FROM ai._vectorizers_out_of_step()});
 sql('original', q{INSERT INTO ai._vectorizer_errors (id, message) SELECT 1 + n % 2, n FROM generate_series(1, 2101) n;
 	DELETE FROM ai._vectorizer_errors WHERE message LIKE '%7';
@@ -161,12 +161,12 @@ foreach my $jobs (2, 4)
 foreach my $section (qw(pre-data data))
 {
 	$node->command_ok([ 'pg_restore', '--exit-on-error', "--section=$section", @target, "$dumps/archive" ], "section $section");
-	is(sql('sections', q{SELECT string_agg(kind, ' ' ORDER BY kind) FROM ai._strays()}), 'table table table table table table', 'queues without vectorizers')
+	is(sql('sections', q{SELECT string_agg(kind, ' ' ORDER BY kind) FROM ai._orphans()}), 'table table table table table table', 'queues without vectorizers')
 	  if $section eq 'pre-data';
 }
 is(restoring('sections'), 'part plain', 'sections: known as being restored');
-is(sql('sections', 'SELECT count(*) FROM ai._strays()'), '0', 'sections: nothing is a stray now');
-is(sql('sections', q{SELECT count(*) FROM ai._look_for_work(true, false, 'x')}), '0', 'sections: nothing is taken from the queues before all is there');
+is(sql('sections', 'SELECT count(*) FROM ai._orphans()'), '0', 'sections: nothing is a orphan now');
+is(sql('sections', q{SELECT count(*) FROM ai.vectorizer WHERE NOT restoring}), '0', 'sections: nothing is taken from the queues before all is there');
 is(sql('sections', q{SELECT state, state_reason ~ 'restore' FROM ai.vectorizer_status WHERE name = 'part'}), 'waiting|t', 'sections: which shows');
 is(sql('sections', q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ 'vectorizer "(part|plain)": waits for the rest of its restore'}), '2', 'sections: also in health');
 is(sql('sections', q{SELECT count(*) FROM ai._vectorizers_out_of_step()}), '0', 'sections: nobody interferes');
@@ -187,20 +187,20 @@ is(queued('early', 1) . '|' . queued('early', 2), '1 11 21|1 2', 'early: all row
 @target = database('schema_only');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '--schema-only', @target, "$dumps/archive" ], 'the schema alone');
 sql('schema_only', q{SET ROLE app; INSERT INTO app.plain VALUES (8, 'x')});
-is(sql('schema_only', q{SELECT kind, count(*) FROM ai._strays() GROUP BY 1 ORDER BY 1}), "table|6\ntrigger|11", 'schema: all that is there without vectorizers');
-is(sql('schema_only', q{SELECT ok, count(r) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ 'ai.drop_strays' GROUP BY 1}), 'f|2', 'schema: health says what to do');
-is(sql('schema_only', q{SET ROLE app; SELECT value, advice ~ 'ai.drop_strays' FROM ai.status() WHERE item = 'strays'}), '17|t', 'schema: so does status');
+is(sql('schema_only', q{SELECT kind, count(*) FROM ai._orphans() GROUP BY 1 ORDER BY 1}), "table|6\ntrigger|11", 'schema: all that is there without vectorizers');
+is(sql('schema_only', q{SELECT ok, count(r) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ 'ai.drop_orphans' GROUP BY 1}), 'f|2', 'schema: health says what to do');
+is(sql('schema_only', q{SET ROLE app; SELECT value, advice ~ 'ai.drop_orphans' FROM ai.status() WHERE item = 'orphans'}), '17|t', 'schema: so does status');
 sql('schema_only', q{DELETE FROM app.plain; DELETE FROM ai._vectorizer_q_2});
 $node->command_ok([ 'pg_restore', '--exit-on-error', '--data-only', @target, "$dumps/archive" ], 'then the data');
 is_restored('schema_only', 'data later', queues => 1);
 
 @target = database('schema_dropped');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '--schema-only', @target, "$dumps/archive" ], 'the schema once more');
-is($node->psql('schema_dropped', 'SET ROLE app; SELECT ai.drop_strays()'), 3, 'not everybody may drop strays');
-is(sql('schema_dropped', q{SELECT kind, count(*) FROM ai.drop_strays() GROUP BY 1 ORDER BY 1}), "table|6\ntrigger|11", 'a superuser may');
-is(sql('schema_dropped', q{SELECT count(*) FROM ai._strays()}), '0', 'none is left');
+is($node->psql('schema_dropped', 'SET ROLE app; SELECT ai.drop_orphans()'), 3, 'not everybody may drop orphans');
+is(sql('schema_dropped', q{SELECT kind, count(*) FROM ai.drop_orphans() GROUP BY 1 ORDER BY 1}), "table|6\ntrigger|11", 'a superuser may');
+is(sql('schema_dropped', q{SELECT count(*) FROM ai._orphans()}), '0', 'none is left');
 is(sql('schema_dropped', q{SELECT count(*) FROM pg_trigger WHERE tgname ~ '_vectorizer_src_trg'}), '0', 'no trigger');
-is(sql('schema_dropped', q{SELECT value, advice IS NULL FROM ai.status() WHERE item = 'strays'}), '0|t', 'status says so');
+is(sql('schema_dropped', q{SELECT value, advice IS NULL FROM ai.status() WHERE item = 'orphans'}), '0|t', 'status says so');
 
 # The schema, then the data with triggers off, which are on afterwards but not for replicas: what they did not
 # see is queued, by whoever finds it.
@@ -215,7 +215,7 @@ is(queued('triggers_off', 1) . '|' . queued('triggers_off', 2), '1 11 21|1 2', '
 sql('script', 'SET client_min_messages = error; DROP TABLE app.part CASCADE');
 $node->command_ok([ 'pg_dump', '--format=custom', '--file', "$dumps/small", $node->connstr('script') ], 'a dump without partitions');
 $node->command_ok([ 'pg_restore', '--clean', '--if-exists', '--exit-on-error', '--dbname', $node->connstr('script'), "$dumps/small" ], '--clean');
-is(restoring('script') . sql('script', $state{missed}) . sql('script', $state{strays}), '00', 'clean: all is there');
+is(restoring('script') . sql('script', $state{missed}) . sql('script', $state{orphans}), '00', 'clean: all is there');
 queued('script', 2);
 sql('script', q{UPDATE app.plain SET body = 'clean'});
 is(queued('script', 2), '1 2', 'clean: changes are queued');
@@ -223,9 +223,9 @@ is(queued('script', 2), '1 2', 'clean: changes are queued');
 # Rows without their vectorizer.
 sql('original', q{COPY (SELECT 77, 'x', NULL, '2020-01-01', 1, 1) TO '} . "$dumps/errors'");
 sql('original', q{COPY ai._vectorizer_errors FROM '} . "$dumps/errors'");
-is(sql('original', q{SELECT kind, object FROM ai._strays()}), 'restored rows|1 row of ai._vectorizer_errors for vectorizer 77', 'rows that wait for a vectorizer are known');
-is(sql('original', q{SELECT r ~ 'restored without their vectorizers' FROM ai.health() h, unnest(h.reasons) r WHERE r ~ 'stray'}), 't', 'health tells');
-is(sql('original', 'SELECT kind FROM ai.drop_strays()') . sql('original', $state{aside}), 'restored rows0', 'and they can be dropped');
+is(sql('original', q{SELECT kind, object FROM ai._orphans()}), 'restored rows|1 row of ai._vectorizer_errors for vectorizer 77', 'rows that wait for a vectorizer are known');
+is(sql('original', q{SELECT r ~ 'restored without their vectorizers' FROM ai.health() h, unnest(h.reasons) r WHERE r ~ 'orphan'}), 't', 'health tells');
+is(sql('original', 'SELECT kind FROM ai.drop_orphans()') . sql('original', $state{aside}), 'restored rows0', 'and they can be dropped');
 is($node->psql('original', q{INSERT INTO ai._vectorizer_errors (id, message) VALUES (77, 'x')}), 3, 'an error of today needs its vectorizer');
 
 $node->stop;

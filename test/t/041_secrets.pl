@@ -1,6 +1,7 @@
 # Secrets: who may use them, where they may go, and that they show up nowhere.
 use strict;
 use warnings FATAL => 'all';
+use EngineTest;
 use MockProvider;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -151,7 +152,7 @@ error_of(qq{DO \$\$ BEGIN PERFORM ai.set_secret('X', '$canary', ARRAY['x y']); E
 $node->psql('postgres', qq{PREPARE p AS SELECT ai.set_secret(\$1, \$2); EXECUTE p('X', '$canary')});
 $node->psql('postgres', qq{ALTER SYSTEM SET ai.openai_api_key = '$canary-system'});
 $node->reload;
-$node->poll_query_until('postgres', q{SELECT ai._secret_setting('OPENAI_API_KEY') ~ 'system$'}) or die;
+EngineTest::poll_node($node, 'postgres', q{SELECT ai._secret_setting('OPENAI_API_KEY') ~ 'system$'}) or die;
 like(slurp_file($node->logfile), qr/parameter "ai\.openai_api_key \(hidden\)/, 'a setting that changes is logged without its value');
 
 # Keys that are given by their position, and as parameters; each as an error and as a success.
@@ -215,7 +216,7 @@ ok($node->wait_for_log(qr/server process \(PID $pid\) was terminated by signal 9
 ok($node->wait_for_log(qr/Failed process was running: SELECT ai\.openai_embed\('mock-8', 'a', api_key \(hidden\)/, $position),
 	'and what was done, without the key');
 $victim->{run}->finish;
-$node->poll_query_until('postgres', 'SELECT true') or die;
+EngineTest::poll_node($node, 'postgres', 'SELECT true') or die;
 
 # Told on purpose: by reveal_secret, whose results are not logged, and by the tests' own statements
 # about the canary itself.

@@ -1,5 +1,6 @@
 # Launcher, coordinators and workers: which databases are served, what ends and starts the processes,
-# and that they are in nobody's way.
+# and that they are in nobody's way. Here they stay whether there is work or not; for what happens when there is
+# none see 050a_pool.pl.
 use strict;
 use warnings FATAL => 'all';
 use EngineTest;
@@ -15,6 +16,7 @@ max_worker_processes = 30
 restart_after_crash = on
 ai.poll_interval = '200ms'
 ai.heartbeat_interval = '200ms'
+ai.idle_timeout = -1
 });
 $node->start;
 
@@ -67,7 +69,7 @@ sub set
 
 # -- which databases are served
 
-ok($node->poll_query_until('postgres', q{
+ok(EngineTest::poll_node($node, 'postgres', q{
 	SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'ai launcher'
 	AND application_name = 'ai launcher' AND datname IS NULL
 	AND query = 'waiting for databases to serve' AND wait_event_type = 'Extension'}), 'the launcher waits');
@@ -93,18 +95,18 @@ like($err, qr/DETAIL:  List syntax is invalid/, 'and why');
 
 # -- what a DBA sees
 
-ok( $node->poll_query_until('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'
+ok( EngineTest::poll_node($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'
 	AND application_name = 'ai worker' AND query = 'waiting for changes' AND state = 'idle'
 	AND wait_event_type = 'Extension' AND usename = (SELECT rolname FROM pg_roles WHERE oid = 10)}, '2'),
 	'workers wait for changes');
-ok( $node->poll_query_until('postgres', q{SELECT application_name, query FROM pg_stat_activity
+ok( EngineTest::poll_node($node, 'postgres', q{SELECT application_name, query FROM pg_stat_activity
 	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}, 'ai coordinator|looking after workers'),
 	'the coordinator looks after them');
 like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres (?:waiting for|working on) changes/, 'and so does ps');
 my ($in_transaction, undef, $waits) = EngineTest::open_transactions($node, 300, 0.001);
 is($in_transaction, '0', 'no process has a transaction while it waits');
 cmp_ok($waits, '>', 0, 'and they do wait');
-ok($node->poll_query_until('postgres', q{
+ok(EngineTest::poll_node($node, 'postgres', q{
 	SELECT count(*) = 2 FROM ai.vectorizer_worker_process
 	WHERE heartbeat_count >= 2 AND version = ai.version() AND expected_heartbeat_interval = '200ms'
 	AND last_heartbeat > now() - interval '5 s'}), 'workers beat');
@@ -130,11 +132,11 @@ set('ai.heartbeat_interval', '1h');
 my $reloaded = sql('SELECT pg_conf_load_time()');
 my $waiting = q{SELECT count(*) = 2 FROM pg_stat_activity WHERE datname = 'postgres'
 	AND backend_type = 'ai worker' AND state = 'idle' AND state_change > };
-ok($node->poll_query_until('postgres', "$waiting '$reloaded'"), 'workers read the new settings');
+ok(EngineTest::poll_node($node, 'postgres', "$waiting '$reloaded'"), 'workers read the new settings');
 my $before = sql('SELECT clock_timestamp()');
 sql(q{INSERT INTO src VALUES (1, 'a')});
-ok($node->poll_query_until('postgres', "$waiting '$before'"), 'a commit wakes them');
-ok($node->poll_query_until('postgres', q{SELECT bool_and(state_change < clock_timestamp() - interval '300 ms') FROM pg_stat_activity
+ok(EngineTest::poll_node($node, 'postgres', "$waiting '$before'"), 'a commit wakes them');
+ok(EngineTest::poll_node($node, 'postgres', q{SELECT bool_and(state_change < clock_timestamp() - interval '2 s') FROM pg_stat_activity
 	WHERE datname = 'postgres' AND backend_type = 'ai worker'}), 'and then they are quiet');
 $before = sql('SELECT clock_timestamp()');
 sql(q{BEGIN; INSERT INTO src VALUES (2, 'b'); ROLLBACK; CREATE TABLE other (a int); INSERT INTO other VALUES (1)});
@@ -182,15 +184,15 @@ sql(q{CREATE TABLE given (id int, lease uuid);
 	SELECT 3, now(), 0, id, now() FROM ai.vectorizer_worker_process ORDER BY last_heartbeat DESC LIMIT 1});
 my $log_position = -s $node->logfile;
 sql("SELECT pg_terminate_backend($coordinator, 60000)");
-ok($node->poll_query_until('postgres',
+ok(EngineTest::poll_node($node, 'postgres',
 	'SELECT id, attempts, lease IS NULL, retry_at <= now(), error FROM ai._vectorizer_q_work_1 WHERE id = 1',
-	'1|1|t|t|the worker process that had taken it is gone'), 'a row is given back with an attempt more');
-ok($node->poll_query_until('postgres', 'SELECT id, step, class, attempts, error FROM ai._vectorizer_q_failed_1',
-	'2|worker|reclaimed|6|the worker process that had taken it is gone'), 'given up when there were too many');
+	'1|1|t|t|the worker process that had claimed it is gone'), 'a row is released with an attempt more');
+ok(EngineTest::poll_node($node, 'postgres', 'SELECT id, step, class, attempts, error FROM ai._vectorizer_q_failed_1',
+	'2|worker|reclaimed|6|the worker process that had claimed it is gone'), 'given up when there were too many');
 is(sql('SELECT count(*) FROM ai._vectorizer_q_work_1 WHERE id = 2'), '0', 'and is not tried any more');
 my $owner = sql('SELECT lease FROM given WHERE id = 1');
 my $log = slurp_file($node->logfile, $log_position);
-like($log, qr/LOG:  ai: worker process $owner is gone: of the rows of vectorizer "v" that it had taken, 1 are given back and 0 given up/,
+like($log, qr/LOG:  ai: worker process $owner is gone: of the rows of vectorizer "v" that it had claimed, 1 are released and 0 given up/,
 	'the log names the owner');
 served('postgres', 'all are back');
 
@@ -200,7 +202,7 @@ is( sql(qq{DELETE FROM ai._vectorizer_q_work_1;
 	INSERT INTO ai._vectorizer_q_work_1 (id, queued_at, priority, lease, taken_at) SELECT 4, now(), 0, $live, now();
 	SELECT count(*) FROM ai.vectorizer v, ai._vectorizer_reclaim(v, ARRAY[$live], '1h')}), '0', 'a live process keeps its rows');
 is( sql(qq{BEGIN; UPDATE ai.vectorizer_worker_process SET last_heartbeat = now() - interval '2h';
-	SELECT given_back, given_up FROM ai.vectorizer v, ai._vectorizer_reclaim(v, ARRAY[$live], '1h'); ROLLBACK}),
+	SELECT released, dead_letters FROM ai.vectorizer v, ai._vectorizer_reclaim(v, ARRAY[$live], '1h'); ROLLBACK}),
 	'1|0', 'one that does not beat loses them');
 
 # Histories stay short.
@@ -208,10 +210,10 @@ sql(q{INSERT INTO ai._vectorizer_errors (id, message, recorded) SELECT 1, n::tex
 	INSERT INTO ai.vectorizer_worker_process (version, expected_heartbeat_interval, last_heartbeat)
 	VALUES ('old', '1s', now() - interval '8 days'), ('recent', '1s', now() - interval '6 days')});
 sql('SELECT pg_terminate_backend(' . pid_of('ai coordinator', 'postgres') . ', 60000)');
-ok($node->poll_query_until('postgres', q{
+ok(EngineTest::poll_node($node, 'postgres', q{
 	SELECT count(*), (array_agg(message ORDER BY recorded))[1] FROM ai._vectorizer_errors}, '1000|501'),
 	'the newest thousand errors stay');
-ok($node->poll_query_until('postgres',
+ok(EngineTest::poll_node($node, 'postgres',
 	q{SELECT string_agg(version, ',') FROM ai.vectorizer_worker_process WHERE version IN ('old', 'recent')}, 'recent'),
 	'processes that are gone for a week are forgotten');
 served('postgres', 'all are back');
@@ -228,7 +230,7 @@ for my $type ('ai worker', 'ai coordinator', 'ai launcher')
 	served('postgres', 'all are back');
 	served('second', 'in the other database too');
 	ok(EngineTest::poll_node($node, 'postgres',
-		'SELECT attempts, lease IS NULL FROM ai._vectorizer_q_work_1 WHERE id = 5', '1|t'), 'rows are given back');
+		'SELECT attempts, lease IS NULL FROM ai._vectorizer_q_work_1 WHERE id = 5', '1|t'), 'rows are released');
 }
 
 # -- a library and an extension of different versions
@@ -269,7 +271,7 @@ sql('DROP TABLESPACE place');
 my $session = $node->background_psql('second');
 $session->query_safe('SET client_min_messages = warning; BEGIN; DROP EXTENSION ai');
 $before = sql('SELECT clock_timestamp()');
-ok($node->poll_query_until('postgres', qq{
+ok(EngineTest::poll_node($node, 'postgres', qq{
 	SELECT count(*) = 3 FROM pg_stat_activity WHERE datname = 'second' AND backend_type LIKE 'ai %'
 	AND state = 'idle' AND state_change > '$before'}), 'all have looked at an extension that is being dropped');
 is( sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'ai %' AND wait_event_type = 'Lock'}),
@@ -299,7 +301,7 @@ $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'ai %'}),
 	'0', 'nothing runs on a standby');
 $standby->promote;
-ok($standby->poll_query_until('postgres', q{
+ok(EngineTest::poll_node($standby, 'postgres', q{
 	SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}),
 	'when it is promoted, it is served');
 $standby->stop;
@@ -312,7 +314,7 @@ EngineTest::takes_less(2, 'fast shutdown', sub { $node->stop('fast') });
 
 my $full = PostgreSQL::Test::Cluster->new('full');
 $full->init;
-$full->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nmax_worker_processes = 2");
+$full->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nmax_worker_processes = 2\nai.idle_timeout = -1");
 $full->start;
 $full->safe_psql('postgres', 'CREATE EXTENSION ai CASCADE');
 my $refused = qr/LOG:  could not start another "ai coordinator": all background worker slots are in use/;
@@ -323,9 +325,9 @@ is($full->safe_psql('another', 'SELECT ai.version() IS NOT NULL'), 't', 'SQL wor
 $log = slurp_file($full->logfile);
 is(() = $log =~ /$refused/g, 1, 'it is logged once');
 like($log, qr/HINT:  Raise max_worker_processes and restart the server/, 'with what to do');
-$full->append_conf('postgresql.conf', 'max_worker_processes = 8');
+$full->append_conf('postgresql.conf', 'max_worker_processes = 16');
 $full->restart;
-ok($full->poll_query_until('another', q{
+ok(EngineTest::poll_node($full, 'another', q{
 	SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'another'}),
 	'which helps');
 $full->stop;

@@ -210,7 +210,7 @@ $engine->is_settled('bystander', 'a reply that cannot be dealt with does not hol
 sleep(1);
 $user->query_safe('ROLLBACK');
 $user->quit;
-$engine->is_settled('victim', 'the row is given back when that is possible');
+$engine->is_settled('victim', 'the row is released when that is possible');
 
 # -- settings of a database that are not made for workers
 
@@ -318,7 +318,7 @@ $mock->rules;
 $engine->is_settled('ended', 'workers that were ended');
 hang('ended too', q{INSERT INTO ended SELECT n, 'ended too ' || n FROM generate_series(3000, 3100) n});
 $engine->ends_in(1, 'SIGTERM with a provider that hangs', $engine->workers);
-is(sql(q{SELECT max(attempts) FROM ai.jobs('ended')}), '0', 'the rows are given back uncharged');
+is(sql(q{SELECT max(attempts) FROM ai.jobs('ended')}), '0', 'the rows are released uncharged');
 release();
 $engine->is_settled('ended', 'and done by others');
 

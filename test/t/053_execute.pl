@@ -115,10 +115,14 @@ $mock->release;
 
 # -- what is left
 
-$mock->rules({ text => 'bad', status => 400 }, { text => 'garbled', reply => 'garbage' });
+$mock->rules({ text => 'bad', status => 400, hang => 'before' }, { text => 'garbled', reply => 'garbage', hang => 'before' });
 $engine->set('ai.retry_delay' => '1h');
 $engine->table('mixed', processing => 'ai.processing_default(batch_size => 1)');
-like( says(q{INSERT INTO mixed VALUES (1, 'bad'), (2, 'garbled'), (3, 'good'); SELECT ai.execute_vectorizer('mixed')}),
+sql(q{INSERT INTO mixed VALUES (1, 'bad'), (2, 'garbled'), (3, 'good')});
+($session) = waiting_session(q{SELECT ai.execute_vectorizer('mixed');});
+$mock->rules({ text => 'bad', status => 400 }, { text => 'garbled', reply => 'garbage' });
+$mock->release;
+like( finish($session),
 	qr/WARNING:  not all rows of vectorizer "mixed" are up to date: 1 wait for another attempt, 1 were given up\nHINT:  ai.jobs\(\d+\) shows them/,
 	'rows that could not be embedded');
 is(sql('SELECT string_agg(chunk, $$,$$) FROM mixed_embedding_store'), 'good', 'the others are there');
@@ -152,7 +156,7 @@ $engine->set('ai.workers' => 2);
 is(says(q{INSERT INTO other VALUES (1, 'x'); SELECT ai.execute_vectorizer('other')}), '', 'workers that are just starting are waited for');
 $node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->restart;
-like(says(q{INSERT INTO other VALUES (2, 'x'); SELECT ai.execute_vectorizer('other')}), qr/ERROR:  no worker is running for this database\nHINT:  See the server's log/, 'no room for a worker');
+like(says(q{INSERT INTO other VALUES (2, 'x'); SELECT ai.execute_vectorizer('other')}), qr/ERROR:  no worker is running for this database\nHINT:  See ai\.health\(\) and the server's log/, 'no room for a worker');
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''\nmax_worker_processes = 20");
 $node->restart;
 like( says(q{SET client_min_messages = error; SELECT ai.execute_vectorizer('other')}),

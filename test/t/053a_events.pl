@@ -124,6 +124,17 @@ subtest 'more commits to more queues than can be told' => sub {
 	ok($engine->poll(embedded("wide_$_", 1)), "table $_ of a wide transaction") foreach 1, 10, 17, 20;
 };
 
+subtest 'a table of a queue that is locked when it is told of' => sub {
+	my $work = $engine->sql(q{SELECT work FROM ai.vectorizer WHERE name = 'many_1'});
+	my $session = $node->background_psql('postgres');
+	$session->query_safe("BEGIN; LOCK TABLE $work IN ACCESS EXCLUSIVE MODE");
+	$engine->sql(q{INSERT INTO many_1 VALUES (1000, 'locked')});
+	$engine->is_prompt('plain', 'another one');
+	$session->query_safe('COMMIT');
+	$engine->is_settled('many_1', 'is worked on when it is free');
+	$session->quit;
+};
+
 subtest 'a vectorizer that is new, off, on' => sub {
 	$engine->sql(q{CREATE TABLE filled (id int PRIMARY KEY, body text); INSERT INTO filled SELECT g, 'row ' || g FROM generate_series(1, 30) g});
 	$engine->vectorizer('filled', name => 'filled');

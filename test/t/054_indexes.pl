@@ -20,7 +20,7 @@ sub look
 }
 
 # Whether an index is to be made now.
-sub is_wanted { my ($name) = @_; return sql("SELECT count(*) FROM ai._look_for_indexes() l JOIN ai.vectorizer v USING (id) WHERE v.name = '$name'"); }
+sub is_wanted { my ($name) = @_; return sql("SELECT count(*) FROM ai._missing_indexes() l JOIN ai.vectorizer v USING (id) WHERE v.name = '$name'"); }
 
 # The complete hnsw indexes of a table.
 my $indexes = q{SELECT count(*), string_agg(regexp_replace(pg_get_indexdef(indexrelid), '.* USING hnsw ', ''), ' ')
@@ -30,7 +30,7 @@ sub gets_index
 {
 	my ($table, $definition, $test) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok($node->poll_query_until('postgres', sprintf($indexes, $table), "1|$definition"), $test) or diag(sql(sprintf($indexes, $table)));
+	ok(EngineTest::poll_node($node, 'postgres', sprintf($indexes, $table), "1|$definition"), $test) or diag(sql(sprintf($indexes, $table)));
 	return;
 }
 sub errors { my ($name) = @_; return sql("SELECT coalesce(string_agg(message, E'\\n'), '') FROM ai.vectorizer_errors WHERE name = '$name' AND details ->> 'step' = 'indexing'"); }
@@ -131,7 +131,7 @@ sub building
 	$user->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	$engine->is_settled($name, "$name: rows") if !$database;
 	look() if !$database;
-	ok($node->poll_query_until($database // 'postgres', qq{SELECT count(*) FROM pg_stat_activity a JOIN pg_stat_progress_create_index p USING (pid)
+	ok(EngineTest::poll_node($node, $database // 'postgres', qq{SELECT count(*) FROM pg_stat_activity a JOIN pg_stat_progress_create_index p USING (pid)
 		WHERE backend_type = 'ai indexer' AND application_name = 'ai indexer' AND phase LIKE 'waiting for old snapshots'
 		AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND p.relid = '${name}_embedding_store'::regclass}, '1'), "$name: a build that takes long");
 	return $user;
@@ -179,12 +179,12 @@ foreach my $database (qw(one two))
 	my $other = $node->background_psql($database);
 	$other->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	sql(q{INSERT INTO src SELECT n, 'text ' || n FROM generate_series(1, 30) n}, $database);
-	ok($node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity a JOIN pg_stat_progress_create_index p USING (pid)
+	ok(EngineTest::poll_node($node, $database, q{SELECT count(*) = 1 FROM pg_stat_activity a JOIN pg_stat_progress_create_index p USING (pid)
 		WHERE backend_type = 'ai indexer' AND a.datname = current_database() AND phase = 'waiting for old snapshots'}), "$database: a build");
 	if ($database eq 'one')
 	{
 		takes_less(2, 'DROP EXTENSION', 'DROP EXTENSION ai CASCADE', $database);
-		ok($node->poll_query_until($database, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'ai indexer'}), 'ends it');
+		ok(EngineTest::poll_node($node, $database, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'ai indexer'}), 'ends it');
 	}
 	else
 	{

@@ -35,14 +35,14 @@ sub install_library
 	return;
 }
 
-my $engine = EngineTest->new('main', install_path => dirname("$stage$ENV{AI_BINDIR}"));
+my $engine = EngineTest->new('main', install_path => dirname("$stage$ENV{AI_BINDIR}"), conf => 'ai.idle_timeout = -1');
 my ($node, $mock) = ($engine->node, $engine->mock);
 sub sql { return $engine->sql(@_); }
 sub has_workers
 {
 	my ($database, $workers, $test) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return ok($node->poll_query_until('template1', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND query <> '' AND datname = '$database'", $workers), $test);
+	return ok(EngineTest::poll_node($node, 'template1', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND query <> '' AND datname = '$database'", $workers), $test);
 }
 sub version { my ($database) = @_; return sql(q{SELECT extversion FROM pg_extension WHERE extname = 'ai'}, $database); }
 
@@ -67,7 +67,7 @@ sql(q{INSERT INTO src VALUES (2000, 'meanwhile'); UPDATE src SET body = 'changed
 is(sql(q{SELECT ai.vectorizer_queue_pending('src', true)}), '312', 'changes are queued');
 has_workers('second', 2, 'another database is served');
 sql(q{INSERT INTO src VALUES (1, 'in the second database')}, 'second');
-ok($node->poll_query_until('second', 'SELECT count(*) = 1 FROM src_embedding_store'), 'as before');
+ok(EngineTest::poll_node($node, 'second', 'SELECT count(*) = 1 FROM src_embedding_store'), 'as before');
 $mock->rules;
 $mock->release;
 install_library();
@@ -85,7 +85,7 @@ is(sql(q{SELECT ai.vectorizer_queue_pending('src', true)}, 'second'), '1', 'its 
 EngineTest::takes_less(2, 'ALTER EXTENSION UPDATE', sub { sql('BEGIN; ALTER EXTENSION ai UPDATE TO ' . qq{"$new"} . '; COMMIT', 'second') });
 is(version('second'), $new, 'the extension has the new version');
 has_workers('second', 2, 'and is served, without a restart');
-ok($node->poll_query_until('second', 'SELECT count(*) = 2 FROM src_embedding_store'), 'what waited is done');
+ok(EngineTest::poll_node($node, 'second', 'SELECT count(*) = 2 FROM src_embedding_store'), 'what waited is done');
 
 # -- an update that is rolled back changes nothing
 
@@ -97,7 +97,7 @@ my ($code, $out, $err) = $node->psql('third', "ALTER EXTENSION ai UPDATE TO 'nex
 like($err, qr/division by zero/, 'an update that fails');
 sql(q{SELECT ai.create_vectorizer('src', name => 'src', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8));
 	INSERT INTO src VALUES (1, 'goes on')}, 'third');
-ok($node->poll_query_until('third', 'SELECT count(*) = 1 FROM src_embedding_store'), 'is no trouble');
+ok(EngineTest::poll_node($node, 'third', 'SELECT count(*) = 1 FROM src_embedding_store'), 'is no trouble');
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:|terminated by signal/, 'no process crashed');
 
 $node->stop;

@@ -120,12 +120,6 @@ foreach my $setting (qw(priority max_attempts batch_size))
 }
 is(join(' ', sort $engine->workers), "@workers", 'the workers are the same');
 
-# -- a look at all vectorizers keeps no lock of theirs: there may be more than the server has locks
-
-is(sql(q{BEGIN; SELECT count(*) = 7 FROM ai._look_for_work(true, true, 'worker:vectorizer:0');
-	SELECT count(*) FROM pg_locks l JOIN pg_inherits i ON i.inhrelid = l.relation AND i.inhparent = 'ai._vectorizer_queue'::regclass
-	WHERE l.pid = pg_backend_pid(); COMMIT}), "t\n0", 'a look keeps no locks');
-
 # -- a statement that somebody cancels, or whose worker somebody ends
 
 $engine->table('cancelled');
@@ -143,8 +137,8 @@ foreach my $how (qw(pg_cancel_backend pg_terminate_backend))
 	$engine->is_settled('cancelled', "$how: the rows are written by others");
 	ok(has_workers(2), "$how: there are as many workers");
 }
-$node->wait_for_log(qr/LOG:  ai: a statement of a worker was cancelled: it gives its rows back, and another worker takes its place/, $position);
-unlike(slurp_file($node->logfile, $position), qr/has crashed|is gone/, 'neither is taken for a crash, and rows are given back in order');
+$node->wait_for_log(qr/LOG:  ai: a statement of a worker was cancelled: it releases its rows, and another worker takes its place/, $position);
+unlike(slurp_file($node->logfile, $position), qr/has crashed|is gone/, 'neither is taken for a crash, and rows are released in order');
 
 # -- rows that were taken from a process, and places that came to other rows
 

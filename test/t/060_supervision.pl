@@ -12,6 +12,7 @@ ai.poll_interval = '200ms'
 ai.heartbeat_interval = '200ms'
 ai.worker_timeout = '2s'
 ai.restart_limit = 1000
+ai.idle_timeout = -1
 });
 my ($node, $mock) = ($engine->node, $engine->mock);
 sub sql { return $engine->sql(@_); }
@@ -119,7 +120,7 @@ all_well('all are back');
 
 sql('CREATE DATABASE second');
 sql('CREATE EXTENSION ai CASCADE', 'second');
-ok($node->poll_query_until('second', q{SELECT count(*) = 3 AND bool_and(status = 'healthy') FROM ai.worker}), 'another database');
+ok(EngineTest::poll_node($node, 'second', q{SELECT count(*) = 3 AND bool_and(status = 'healthy') FROM ai.worker}), 'another database');
 my $others = sql('SELECT string_agg(format(\'%s %s %s\', component, pid, restart_count), \',\' ORDER BY component) FROM ai.worker', 'second');
 
 $engine->table('stopped');
@@ -136,8 +137,8 @@ is(sql("SELECT restart_count, last_restart > created_at, details ->> 'error_mess
 	'1|t|it gives no sign of life', 'the restart is counted');
 my $log = new_log();
 like($log, qr/LOG:  ai: $component has crashed: it gives no sign of life\n.*DETAIL:  Its process was $process, pid $old_pid\./, 'the log says so');
-like($log, qr/LOG:  ai: worker process $process is gone: of the rows of vectorizer "stopped" that it had taken, 50 are given back and 0 given up/,
-	'and whose rows were given back');
+like($log, qr/LOG:  ai: worker process $process is gone: of the rows of vectorizer "stopped" that it had claimed, 50 are released and 0 given up/,
+	'and whose rows were released');
 is( sql('SELECT string_agg(format(\'%s %s %s\', component, pid, restart_count), \',\' ORDER BY component) FROM ai.worker', 'second'),
 	$others, 'the other database was not disturbed');
 
@@ -202,8 +203,8 @@ sql(q{SELECT ai.register_worker('worker:outside:0'); SELECT ai.unregister_worker
 
 # -- crashes within the window end in failed
 
-sub break_workers { return sql('ALTER FUNCTION ai._look_for_work(boolean, boolean, text, int4[], oid[], int4, int4) RENAME TO _look_away'); }
-sub mend_workers { return sql('ALTER FUNCTION ai._look_away(boolean, boolean, text, int4[], oid[], int4, int4) RENAME TO _look_for_work'); }
+sub break_workers { return sql('ALTER TABLE ai._worker_pause RENAME TO _worker_pause_gone'); }
+sub mend_workers { return sql('ALTER TABLE ai._worker_pause_gone RENAME TO _worker_pause'); }
 sql('SELECT ai.restart_workers()');
 all_well('nobody has crashed');
 $engine->set('ai.restart_limit' => 5);

@@ -11,6 +11,7 @@ use Time::HiRes qw(time);
 my $engine = EngineTest->new('main', conf => q{
 ai.poll_interval = '1h'
 ai.heartbeat_interval = '200ms'
+ai.idle_timeout = -1
 });
 my ($node, $mock) = ($engine->node, $engine->mock);
 sub sql { return $engine->sql(@_); }
@@ -105,7 +106,7 @@ $mock->rules({ text => 'disabled', hang => 'before' });
 sql(q{INSERT INTO load VALUES (6003, 'disabled')});
 $mock->wait_for(hanging => 1) or die;
 sql(q{SELECT ai.disable_vectorizer_schedule('load')});
-ok($engine->poll(q{SELECT count(*) = 1 FROM ai.jobs('load') WHERE status <> 'running'}), 'a disabled one gives its rows back');
+ok($engine->poll(q{SELECT count(*) = 1 FROM ai.jobs('load') WHERE status <> 'running'}), 'a disabled one releases its rows');
 $mock->rules;
 $mock->release;
 sql(q{SELECT ai.enable_vectorizer_schedule('load')});
@@ -143,7 +144,7 @@ sql(q{CREATE EXTENSION ai CASCADE; CREATE TABLE src (id int PRIMARY KEY, body te
 	SELECT ai.create_vectorizer('src', name => 'load', loading => ai.loading_column('body'), embedding => ai.embedding_openai('mock-8', 8))}, 'second');
 sql('SELECT ai.pause_workers()');
 sql(q{INSERT INTO src VALUES (1, 'not paused')}, 'second');
-ok($node->poll_query_until('second', 'SELECT count(*) = 1 FROM src_embedding_store'), 'a pause is for one database');
+ok(EngineTest::poll_node($node, 'second', 'SELECT count(*) = 1 FROM src_embedding_store'), 'a pause is for one database');
 sql('SELECT ai.resume_workers()');
 
 $node->stop;

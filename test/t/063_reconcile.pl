@@ -95,10 +95,10 @@ unseen('DROP TABLE gone CASCADE');
 look();
 in_step('a source that is gone is found');
 is(sql(q{SELECT disabled FROM ai.vectorizer WHERE name = 'gone'}), 't', 'and its vectorizer disabled');
-is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ '1 stray vectorizer: the source table is gone .vectorizer "gone".: ai.drop_strays'}), '1', 'health says what to do');
+is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ '1 orphan vectorizer: the source table is gone .vectorizer "gone".: ai.drop_orphans'}), '1', 'health says what to do');
 logged(qr/1 triggers, tables or restored rows belong to no vectorizer, for example vectorizer "gone"/, 'so does the log');
-is(sql(q{SELECT * FROM ai.drop_strays()}), 'vectorizer|vectorizer "gone"', 'ai.drop_strays drops it');
-is(sql(q{SELECT (SELECT count(*) FROM ai.vectorizer WHERE name = 'gone'), to_regclass('gone_embedding_store'), (SELECT count(*) FROM ai._strays())}), '0||0', 'with all that it had');
+is(sql(q{SELECT * FROM ai.drop_orphans()}), 'vectorizer|vectorizer "gone"', 'ai.drop_orphans drops it');
+is(sql(q{SELECT (SELECT count(*) FROM ai.vectorizer WHERE name = 'gone'), to_regclass('gone_embedding_store'), (SELECT count(*) FROM ai._orphans())}), '0||0', 'with all that it had');
 
 # -- unlogged tables, and a crash
 
@@ -167,8 +167,8 @@ $node->command_ok([ @restore, '--schema-only' ], 'the schema alone');
 ok($engine->poll(q{SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'ai coordinator' AND datname = 'copy'}), 'its database is served');
 sql(q{INSERT INTO plain VALUES (1, 'x')}, 'copy');
 look('copy');
-logged(qr/\d+ triggers, tables or restored rows belong to no vectorizer, for example /, 'strays are told in the log');
-is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE NOT h.ok AND r ~ 'strays of kind (trigger|table)'}, 'copy'), '2', 'and in health');
+logged(qr/\d+ triggers, tables or restored rows belong to no vectorizer, for example /, 'orphans are told in the log');
+is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE NOT h.ok AND r ~ 'orphans of kind (trigger|table)'}, 'copy'), '2', 'and in health');
 is(sql(q{SELECT count(*) FROM ai._vectorizer_q_2}, 'copy'), '1', 'nothing is removed by itself');
 sql('DROP DATABASE copy');
 

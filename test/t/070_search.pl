@@ -142,7 +142,7 @@ elsewhere(q{
 	INSERT INTO docs SELECT n, 'text ' || n FROM generate_series(1, 50) n;
 	SELECT ai.create_vectorizer('docs', name => 'docs', loading => ai.loading_column('body'),
 		embedding => ai.embedding_openai('mock-8', 8), indexing => ai.indexing_hnsw(opclass => 'halfvec_l2_ops'))});
-ok($node->poll_query_until('elsewhere', q{SELECT ai.vectorizer_queue_pending('docs', true) = 0}), 'elsewhere: embedded');
+ok(EngineTest::poll_node($node, 'elsewhere', q{SELECT ai.vectorizer_queue_pending('docs', true) = 0}), 'elsewhere: embedded');
 is(elsewhere(q{SELECT key ->> 'id' FROM ai.search('docs', 'text 7', 1)}), '7', 'elsewhere: search');
 is(elsewhere(q{SELECT key ->> 'id' FROM ai.hybrid_search('docs', 'text 7', 1, filter => '{"id": [7, 8]}')}), '7', 'elsewhere: hybrid search');
 

@@ -316,7 +316,7 @@ my $logged = -s $node->logfile;
 sql('CHECKPOINT');    # workers do not wait for the disk: a crash may undo a claim
 kill 'KILL', $engine->workers;
 $engine->poll(q{SELECT count(*) = 0 FROM ai.embedding_jobs WHERE status = 'processing' AND input_text LIKE 'killed%'});
-$node->wait_for_log(qr/worker process [-0-9a-f]+ is gone: of the embedding jobs that it had taken/, $logged);
+$node->wait_for_log(qr/worker process [-0-9a-f]+ is gone: of the embedding jobs that it had claimed/, $logged);
 is(ended($twice[0]), 'completed', 'the jobs of a worker that died are done by others');
 is(ended($twice[5]), 'failed', 'unless that was their last attempt');
 is( sql(q{SELECT input_text, attempts FROM ai.embedding_jobs WHERE input_text IN ('killed 1', 'killed for good') ORDER BY 1}),
@@ -392,7 +392,7 @@ $node->command_ok([ 'pg_dump', '-f', $node->basedir . '/jobs.sql', $node->connst
 sql('CREATE DATABASE restored');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $node->basedir . '/jobs.sql', $node->connstr('restored') ], 'restored');
 $engine->set('ai.workers' => 1);
-ok($node->poll_query_until('restored', q{SELECT count(*) = 3 FROM ai.embedding_jobs WHERE status = 'completed'}), 'and done where they are restored');
+ok(EngineTest::poll_node($node, 'restored', q{SELECT count(*) = 3 FROM ai.embedding_jobs WHERE status = 'completed'}), 'and done where they are restored');
 
 # -- the embedded model
 

@@ -91,6 +91,16 @@ TEST_CASE("a new reader makes no event go unsaid", "[events]") {
   CHECK(reader.ids == Ids{5});
 }
 
+TEST_CASE("one who passes over events is told that there are others", "[events]") {
+  EventRing<8> ring;
+  CHECK(ring.Publish(5));
+  const auto cursor = ring.PassOver();
+  CHECK_FALSE(ring.HasNews(cursor));
+  CHECK(ring.Publish(5));  // nobody has read the first one, but it was passed over
+  CHECK(ring.HasNews(cursor));
+  CHECK(ring.PassOver() != cursor);
+}
+
 namespace {
 
 constexpr std::uint32_t kQueues = 6;

@@ -16,7 +16,7 @@
 #include "core/json/document.hpp"
 #include "core/json/reader.hpp"
 #include "core/json/writer.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "unit/catch_bridge.hpp"
 
 using ai::json::Document;

@@ -138,6 +138,27 @@ TEST_CASE("a batch can be computed in steps", "[model]") {
   CHECK(encoder.Step());
 }
 
+TEST_CASE("what a batch has not begun with can be left out", "[model]") {
+  const Fixture fixture;
+  ai::model::Kernels slow = ai::model::kPlainKernels;
+  slow.operations_per_millisecond = 1;
+  const std::vector<std::string_view> texts(100, "the cat sat on the mat");
+  std::vector<float> out(texts.size() * 32, 2);
+  Encoder encoder(fixture.model, slow);
+  encoder.Start(texts, out);
+  CHECK(encoder.LeaveRest() == 0);
+  CHECK(encoder.Step());
+  encoder.Start(texts, out);
+  REQUIRE_FALSE(encoder.Step());
+  const std::size_t begun = encoder.LeaveRest();
+  REQUIRE(begun > 0);
+  REQUIRE(begun < texts.size());
+  while (!encoder.Step()) {
+  }
+  CHECK(fixture.WorstDifference(texts[0], &out[(begun - 1) * 32]) < 1e-5);
+  CHECK(out[begun * 32] == 2);
+}
+
 TEST_CASE("an interrupt ends a batch, and the encoder can be used again", "[model]") {
   const Fixture fixture;
   const std::vector<std::string_view> texts(50, "the cat sat on the mat");

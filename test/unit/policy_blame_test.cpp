@@ -12,6 +12,7 @@
 
 using ai::Failure;
 using ai::FailureClass;
+using ai::policy::Admission;
 using ai::policy::BreakerRules;
 using ai::policy::BreakerState;
 using ai::policy::EndpointState;
@@ -19,7 +20,6 @@ using ai::policy::FailedRequest;
 using ai::policy::FailingSince;
 using ai::policy::kSecond;
 using ai::policy::Micros;
-using ai::policy::Passage;
 using ai::policy::RoleId;
 using ai::policy::Sequel;
 using ai::policy::Verdict;
@@ -50,7 +50,7 @@ struct Request {
   FailingSince failing = {};
 };
 
-/// Has one lane.
+/// Has one queue.
 struct Role {
   RoleId id;
   std::list<Row> rows = {};
@@ -105,7 +105,7 @@ class World {
  private:
   struct UnderWay {
     Request request;
-    Passage passage;
+    Admission admission;
   };
 
   void SendAll() {
@@ -114,15 +114,15 @@ class World {
       if (request->at > now) {
         continue;
       }
-      if (const auto passage = state.Admit(kProcess, kRules, now, request->role->id)) {
-        if (passage->probe && request->rows.size() > 1) {
+      if (const auto admission = state.Admit(kProcess, kRules, now, request->role->id)) {
+        if (admission->probe && request->rows.size() > 1) {
           Queue(*request->role, {request->rows.begin() + 1, request->rows.end()}, now);
           request->rows.resize(1);
         }
         if (request->failures == 0) {
           request->failing = request->role->failing;
         }
-        under_way_.push_back({*request, *passage});
+        under_way_.push_back({*request, *admission});
         queue_.erase(request);
         ++requests;
       }
@@ -133,20 +133,20 @@ class World {
     for (UnderWay& sent : std::exchange(under_way_, {})) {
       const auto& rows = sent.request.rows;
       if (is_down(now) || std::any_of(rows.begin(), rows.end(), [](Row* r) { return r->poison; })) {
-        OnFailure(std::move(sent.request), sent.passage);
+        OnFailure(std::move(sent.request), sent.admission);
         continue;
       }
-      state.Succeeded(sent.passage);
-      sent.request.role->failing.Succeeded(sent.passage.probe);
+      state.Succeeded(sent.admission);
+      sent.request.role->failing.Succeeded(sent.admission.probe);
       for (Row* row : rows) {
         row->stored_at = now;
       }
     }
   }
 
-  void OnFailure(Request request, const Passage& passage) {
+  void OnFailure(Request request, const Admission& admission) {
     const Verdict verdict =
-        state.Failed(passage, Failure{.failure_class = failure_class, .message = "it failed"},
+        state.Failed(admission, Failure{.failure_class = failure_class, .message = "it failed"},
                      request.failing.time, kRules, now);
     Role& role = *request.role;
     ++request.failures;
@@ -179,7 +179,7 @@ class World {
           }
         }
         return;
-      case Sequel::kGiveBack:
+      case Sequel::kRelease:
         Queue(role, std::move(request.rows), now + kSecond);
     }
   }
@@ -245,12 +245,12 @@ TEST_CASE("a breaker is opened by failures one after the other", "[policy][blame
   const Failure failure{.failure_class = FailureClass::kTransient, .message = "it failed"};
   Micros now = 1000 * kSecond;
   const auto fail_together = [&](int count) {
-    std::vector<Passage> passages;
+    std::vector<Admission> passages;
     for (int i = 0; i < count; ++i) {
       passages.push_back(state.Admit(kProcess, kRules, now, 1).value());
     }
-    for (const Passage& passage : passages) {
-      state.Failed(passage, failure, 0, kRules, now += kSecond / 1000);
+    for (const Admission& admission : passages) {
+      state.Failed(admission, failure, 0, kRules, now += kSecond / 1000);
     }
   };
   fail_together(100);

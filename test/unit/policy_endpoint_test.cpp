@@ -5,6 +5,7 @@
 
 using ai::Failure;
 using ai::FailureClass;
+using ai::policy::Admission;
 using ai::policy::BreakerRules;
 using ai::policy::BreakerState;
 using ai::policy::EndpointLimits;
@@ -12,7 +13,6 @@ using ai::policy::EndpointState;
 using ai::policy::kSecond;
 using ai::policy::Micros;
 using ai::policy::Obstacle;
-using ai::policy::Passage;
 
 namespace {
 
@@ -27,9 +27,9 @@ Failure Of(FailureClass failure_class, int status = 0) {
 
 /// Sends a request, which fails.
 void Fail(EndpointState& state, const Failure& failure, Micros now = kStart) {
-  const auto passage = state.Admit(kProcess, kRules, now);
-  REQUIRE(passage);
-  state.Failed(*passage, failure, 0, kRules, now);
+  const auto admission = state.Admit(kProcess, kRules, now);
+  REQUIRE(admission);
+  state.Failed(*admission, failure, 0, kRules, now);
 }
 
 void Break(EndpointState& state, Micros now = kStart) {
@@ -109,11 +109,11 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
     CHECK(state.Admit(kProcess, kRules, later + 2 * kSecond)->probe);
   }
   SECTION("one that was sent before it opened and fails now says nothing") {
-    state.Failed(Passage{}, Of(FailureClass::kTransient), 0, kRules, later);
+    state.Failed(Admission{}, Of(FailureClass::kTransient), 0, kRules, later);
     CHECK(At(state, later) == Obstacle::kProbing);
   }
   SECTION("one that was sent before and succeeds closes it") {
-    state.Succeeded(Passage{});
+    state.Succeeded(Admission{});
     CHECK(state.breaker.State(kRules, later) == BreakerState::kClosed);
     state.Failed(*probe, Of(FailureClass::kTransient), 0, kRules, later);
     CHECK(state.breaker.State(kRules, later) == BreakerState::kClosed);
@@ -126,14 +126,14 @@ TEST_CASE("an open breaker is probed after five seconds, then after twice as lon
   Micros now = kStart;
   const auto probe = [&](const BreakerRules& rules) {
     now += state.Look(rules, now).wait;
-    const auto passage = state.Admit(kProcess, rules, now);
-    REQUIRE(passage);
-    REQUIRE(passage->probe);
-    return *passage;
+    const auto admission = state.Admit(kProcess, rules, now);
+    REQUIRE(admission);
+    REQUIRE(admission->probe);
+    return *admission;
   };
   const auto fail = [&](const BreakerRules& rules, const Failure& failure) {
-    const Passage passage = probe(rules);
-    state.Failed(passage, failure, 0, rules, now);
+    const Admission admission = probe(rules);
+    state.Failed(admission, failure, 0, rules, now);
     return state.Look(rules, now).wait;
   };
   const Failure transient = Of(FailureClass::kTransient);
@@ -160,8 +160,8 @@ TEST_CASE("an open breaker is probed after five seconds, then after twice as lon
     }
   }
   SECTION("a probe without an outcome changes nothing") {
-    const Passage passage = probe(kRules);
-    state.Cancelled(passage, now);
+    const Admission admission = probe(kRules);
+    state.Cancelled(admission, now);
     CHECK(fail(kRules, transient) == 10 * kSecond);
   }
   SECTION("the whole pause if the probe finds that only a hand can mend it, whatever comes then") {
@@ -230,15 +230,15 @@ TEST_CASE("a provider that asks for a pause gets it, and nothing is held against
 TEST_CASE("limits hold for requests and for tokens", "[policy]") {
   EndpointState state;
   state.SetLimits({.requests_per_minute = 60, .tokens_per_minute = 60'000}, kStart);
-  auto passage = state.Admit(kProcess, kRules, kStart);
-  REQUIRE(passage);
+  auto admission = state.Admit(kProcess, kRules, kStart);
+  REQUIRE(admission);
   CHECK(At(state, kStart) == Obstacle::kRate);
   CHECK(state.Look(kRules, kStart).wait < kSecond);
   CHECK(state.RequestsWithin(2 * kSecond, kRules, kStart) < 2);
-  state.Charge(*passage, 30'000, kStart);
+  state.Charge(*admission, 30'000, kStart);
   CHECK(state.Look(kRules, kStart).wait > 29 * kSecond);
   SECTION("the provider's count is the one that counts") {
-    state.Charge(*passage, 3'000, kStart);
+    state.Charge(*admission, 3'000, kStart);
     CHECK(state.Look(kRules, kStart).wait < 3 * kSecond);
   }
   SECTION("other limits begin anew") {
@@ -255,10 +255,10 @@ TEST_CASE("limits hold for requests and for tokens", "[policy]") {
 TEST_CASE("a request that did not go is not counted", "[policy]") {
   EndpointState state;
   state.SetLimits({.requests_per_minute = 60}, kStart);
-  const auto passage = state.Admit(kProcess, kRules, kStart);
-  REQUIRE(passage);
+  const auto admission = state.Admit(kProcess, kRules, kStart);
+  REQUIRE(admission);
   CHECK_FALSE(state.Admit(kProcess, kRules, kStart));
-  state.Cancelled(*passage, kStart);
+  state.Cancelled(*admission, kStart);
   CHECK(state.Admit(kProcess, kRules, kStart));
 }
 

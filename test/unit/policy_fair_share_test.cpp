@@ -12,14 +12,14 @@ using ai::policy::WeightOf;
 
 namespace {
 
-/// Serves so many times, each with that cost; says how much each lane got.
+/// Serves so many times, each with that cost; says how much each queue got.
 std::map<int, double> Serve(FairShare& share, const std::vector<Contender>& contenders, int times,
                             double cost = 1) {
   std::map<int, double> got;
   for (int i = 0; i < times; ++i) {
     const Contender& next = contenders[share.Next(contenders).value()];
     share.Charge(next, cost);
-    got[next.lane] += cost;
+    got[next.queue] += cost;
   }
   return got;
 }
@@ -76,11 +76,11 @@ TEST_CASE("between owners only a priority that was granted counts", "[policy][sh
   CHECK(got[3] == 500);
 }
 
-TEST_CASE("many lanes of an owner do not outweigh one of another", "[policy][share]") {
+TEST_CASE("many queues of an owner do not outweigh one of another", "[policy][share]") {
   FairShare share;
   std::vector<Contender> contenders;
-  for (int lane = 1; lane <= 100; ++lane) {
-    contenders.push_back({10, lane, 0});
+  for (int queue = 1; queue <= 100; ++queue) {
+    contenders.push_back({10, queue, 0});
   }
   contenders.push_back({20, 1000, 0});
   auto got = Serve(share, contenders, 20'000);
@@ -89,7 +89,7 @@ TEST_CASE("many lanes of an owner do not outweigh one of another", "[policy][sha
   CHECK(got[100] == 100);
 }
 
-TEST_CASE("the lanes of one owner share by weight, too", "[policy][share]") {
+TEST_CASE("the queues of one owner share by weight, too", "[policy][share]") {
   FairShare share;
   SECTION("alone") {
     auto got = Serve(share, {{10, 1, 100}, {10, 2, 0}, {10, 3, 0}}, 4000);
@@ -109,7 +109,7 @@ TEST_CASE("the lanes of one owner share by weight, too", "[policy][share]") {
       const std::vector<Contender> mine = {{10, 1, 0}, {10, 2, 0}};
       const Contender& next = mine[share.Next(mine).value()];
       share.Charge(next, 1);
-      ++got[next.lane];
+      ++got[next.queue];
       Serve(share, {{20, 3, 0}}, 50);
     }
     CHECK(got[1] == 50);
@@ -130,10 +130,10 @@ TEST_CASE("who comes late comes soon, and saved nothing up", "[policy][share]") 
     CHECK(got[2] < 250);
     CHECK(got[2] > 190);
   }
-  SECTION("and the same for a lane of the same owner") {
-    const std::vector<Contender> lanes = {{10, 1, 200}, {10, 2, 0}};
-    CHECK(share.Next(lanes).value() == 1);
-    auto got = Serve(share, lanes, 1000);
+  SECTION("and the same for a queue of the same owner") {
+    const std::vector<Contender> queues = {{10, 1, 200}, {10, 2, 0}};
+    CHECK(share.Next(queues).value() == 1);
+    auto got = Serve(share, queues, 1000);
     CHECK(got[2] < 250);
     CHECK(got[2] > 190);
   }

@@ -7,11 +7,11 @@
 
 using ai::Failure;
 using ai::FailureClass;
+using ai::policy::Admission;
 using ai::policy::EndpointState;
 using ai::policy::kSecond;
 using ai::policy::Micros;
 using ai::policy::Pace;
-using ai::policy::Passage;
 using ai::policy::Rate;
 using ai::policy::RateBucket;
 using ai::provider::RateLimits;
@@ -31,7 +31,7 @@ struct Provider {
 
   struct Reply {
     Micros at;
-    Passage passage;
+    Admission admission;
     bool accepted;
     RateLimits limits;
   };
@@ -54,13 +54,13 @@ struct Provider {
             .reset_tokens = std::nullopt};
   }
 
-  void Ask(const Passage& passage, Micros now) {
+  void Ask(const Admission& admission, Micros now) {
     level = std::min(burst, level + per_second * static_cast<double>(now - filled) / kSecond);
     filled = now;
     const bool accepted = level >= 1;
     level -= accepted ? 1 : 0;
     refused += accepted ? 0 : 1;
-    replies.push_back({now + latency, passage, accepted, Limits()});
+    replies.push_back({now + latency, admission, accepted, Limits()});
   }
 };
 
@@ -72,11 +72,11 @@ int Receive(Provider& provider, EndpointState& state, Micros now) {
     state.pace.Listen(reply.limits);
     if (reply.accepted) {
       ++accepted;
-      state.Succeeded(reply.passage);
+      state.Succeeded(reply.admission);
     } else {
       const Failure failure{.failure_class = FailureClass::kDeferred,
                             .retry_after = std::chrono::seconds(1)};
-      state.Failed(reply.passage, failure, 0, {}, now);
+      state.Failed(reply.admission, failure, 0, {}, now);
     }
   }
   return accepted;
@@ -91,11 +91,11 @@ double Ratio(Provider& provider, int requests) {
     accepted += Receive(provider, state, now);
     while (provider.replies.size() < kMostInFlight &&
            accepted + static_cast<int>(provider.replies.size()) < requests) {
-      const auto passage = state.Admit(1, {}, now);
-      if (!passage) {
+      const auto admission = state.Admit(1, {}, now);
+      if (!admission) {
         break;
       }
-      provider.Ask(*passage, now);
+      provider.Ask(*admission, now);
     }
   }
   return static_cast<double>(now - kStart) / kSecond * provider.per_second /
@@ -145,7 +145,7 @@ TEST_CASE("what is worth much makes the next one wait", "[policy]") {
   RateBucket bucket;
   bucket.Take(rate, 10'000, kStart);
   CHECK(bucket.Wait(rate, kStart) > 9 * kSecond);
-  bucket.GiveBack(rate, 9'000);
+  bucket.Return(rate, 9'000);
   CHECK(bucket.Wait(rate, kStart) < 2 * kSecond);
   bucket.Take(rate, 1e300, kStart);
   CHECK(bucket.Wait(rate, kStart) > 0);

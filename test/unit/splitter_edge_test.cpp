@@ -2,7 +2,7 @@
 // Then white space, code point by code point.
 #include <set>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "unit/catch_bridge.hpp"
 #include "unit/splitter_fixture.hpp"
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/utf8.hpp"
 #include "core/token/char_class.hpp"
 #include "core/token/split.hpp"
+#include "core/utf8.hpp"
 #include "unit/catch_bridge.hpp"
 #include "unit/token_fixture.hpp"
 

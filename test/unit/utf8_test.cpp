@@ -1,5 +1,5 @@
-// Tests of core/text/utf8: against a slow reference that decodes by the definition, and by hand.
-#include "core/text/utf8.hpp"
+// Tests of core/utf8: against a slow reference that decodes by the definition, and by hand.
+#include "core/utf8.hpp"
 
 #include <cstdint>
 #include <random>

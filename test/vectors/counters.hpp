@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/text/length.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::vectors {
 

@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/json/range.hpp"
 #include "core/text/splitter.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "vectors/make_splitter.hpp"
 
 namespace ai::vectors {

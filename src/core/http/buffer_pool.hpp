@@ -12,7 +12,7 @@ namespace ai::http {
 class BufferPool {
  public:
   static constexpr std::size_t kSmallest = std::size_t{16} << 10;  // below it is not worth it
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
   explicit BufferPool(std::size_t most_buffers) : most_buffers_(most_buffers) {}
 

@@ -101,7 +101,7 @@ std::optional<Failure> CurlSession::Start(RequestId id, Request request) {
                        "ai.allowed_hosts can be asked"};
   }
   std::unique_ptr<CurlTransfer> transfer = TakeIdle();
-  transfer->Prepare(id, std::move(request), std::move(url).value(), buffers_.Take());
+  transfer->Prepare(id, std::move(request), std::move(url).value(), buffers_);
   CURL* const easy = transfer->easy();
   const auto started = active_.emplace(id, std::move(transfer)).first;
   if (const CURLMcode code = curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {

@@ -63,11 +63,11 @@ class CurlSession {
   SocketSet sockets_;
   std::optional<SteadyTime> timer_ = std::nullopt;
   int watch_error_ = 0;
+  BufferPool buffers_;
   MultiHandle multi_;
   Active active_;
   std::vector<std::unique_ptr<CurlTransfer>> idle_;
   std::vector<Completion> finished_;
-  BufferPool buffers_;
   std::optional<SteadyTime> speed_check_ = std::nullopt;
   std::uint64_t last_id_ = 0;
 };

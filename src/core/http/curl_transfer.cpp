@@ -46,11 +46,11 @@ CurlTransfer& CurlTransfer::Of(CURL* easy) {
   return *reinterpret_cast<CurlTransfer*>(self);
 }
 
-void CurlTransfer::Prepare(RequestId id, Request request, Url url, std::string buffer) {
+void CurlTransfer::Prepare(RequestId id, Request request, Url url, BufferPool& buffers) {
   id_ = id;
   request_ = std::move(request);
   url_ = std::move(url);
-  response_.body = std::move(buffer);
+  buffers_ = &buffers;
   SetConnectionOptions();
   SetCallbacks();
   SetRequestOptions();
@@ -158,6 +158,7 @@ bool CurlTransfer::TakeBody(std::string_view bytes) {
     return false;
   }
   if (body.empty()) {
+    body = buffers_->Take();
     curl_off_t announced = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
     if (announced > 0) {

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "core/clock.hpp"
+#include "core/http/buffer_pool.hpp"
 #include "core/http/curl_library.hpp"
 #include "core/http/transport.hpp"
 #include "core/http/transport_options.hpp"
@@ -34,8 +35,9 @@ class CurlTransfer {
   CURL* easy() const { return easy_.get(); }
   RequestId id() const { return id_; }
 
-  /// Takes a request over and sets the handle up for it. The answer goes into the buffer.
-  void Prepare(RequestId id, Request request, Url url, std::string buffer);
+  /// Takes a request over and sets the handle up for it. An answer takes a buffer when it begins to
+  /// come. INVARIANT: the pool lives until then.
+  void Prepare(RequestId id, Request request, Url url, BufferPool& buffers);
 
   /// What came of it. The handle must not be in use any more.
   Result<Response> Finish(CURLcode code);
@@ -73,6 +75,7 @@ class CurlTransfer {
   Url url_ = {};
   HeaderList header_list_ = {};
   Response response_ = {};
+  BufferPool* buffers_ = nullptr;
   std::size_t header_bytes_ = 0;
 
   bool too_large_ = false;

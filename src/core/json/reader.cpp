@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/json/number.hpp"
 #include "core/json/string.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::json {
 namespace {

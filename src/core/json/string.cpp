@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::json {
 namespace {

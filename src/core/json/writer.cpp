@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/json/tape.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::json {
 namespace {

@@ -58,6 +58,14 @@ bool Encoder::Step(InterruptCheck pending) {
   return stage_ == Stage::kDone;
 }
 
+std::size_t Encoder::LeaveRest() {
+  texts_ = texts_.first(next_text_);
+  out_ = out_.first(next_text_ * shape_.hidden);
+  waiting_.clear();
+  std::erase(truncated_, next_text_);
+  return next_text_;
+}
+
 /// Returns about how many operations it took.
 double Encoder::RunUnit(InterruptCheck pending) {
   switch (stage_) {

@@ -39,6 +39,9 @@ class Encoder {
   /// Computes for about ten milliseconds. Returns whether all is done.
   bool Step(InterruptCheck pending = nullptr);
 
+  /// Leaves out the texts of the batch that it has not begun with. Returns how many come before.
+  std::size_t LeaveRest();
+
   /// Which texts of the batch so far were longer than the model takes, and cut.
   std::span<const std::size_t> truncated() const { return truncated_; }
   /// How many tokens the batch has so far, those at the ends of texts included.

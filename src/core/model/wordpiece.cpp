@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::model {
 namespace {

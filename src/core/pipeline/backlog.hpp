@@ -33,6 +33,7 @@ struct QueueReport {
   std::int32_t granted = 0;              // the same without what rows say of themselves
   std::optional<Tid> first_change = {};  // where changes begin
   bool whole = true;                     // all of the queue was looked at
+  bool locked = false;                   // somebody has locked its tables: no more is known
   std::optional<std::chrono::milliseconds> retry_in = {};
   std::optional<std::chrono::milliseconds> suspect_in = {};
   std::optional<std::chrono::milliseconds> pause_left = {};
@@ -41,6 +42,10 @@ struct QueueReport {
 struct PollResult {
   std::vector<QueueReport> queues = {};
   bool complete = true;  // there is no further slice
+  /// Somebody has locked what tells of queues, but for those of jobs. All that is known then is
+  /// which of them the events name.
+  bool locked = false;
+  std::vector<QueueId> named = {};
 };
 
 class Backlog {
@@ -52,7 +57,7 @@ class Backlog {
 
   /// A queue that no slice of a poll of all reports is gone or disabled, or one of jobs without
   /// any.
-  virtual Step<PollResult> Poll(const PollRequest& request) = 0;
+  virtual PollResult Poll(const PollRequest& request) = 0;
 
   /// Null if there is nothing left to do for it.
   virtual Step<std::unique_ptr<Source>> Open(QueueId queue) = 0;

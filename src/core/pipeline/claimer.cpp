@@ -157,7 +157,9 @@ bool Claimer::Claim(Queue& queue, ClaimRequest request) {
   const bool found = queue.has_unread();
   EndLost(queue);
   queue.demand.OnClaimed(claimed.value(), request.wanted, found, clock_.Now());
-  queue.poll_wanted = queue.poll_wanted || request.wanted != Wanted::kChanges;
+  if (request.wanted != Wanted::kChanges) {
+    queue.poll.Want();
+  }
   queue.share.priority = claimed->priority.value_or(queue.share.priority);
   queue.meter.usage += claimed->usage;
   return found;
@@ -200,7 +202,7 @@ void Claimer::Load(Queue& queue) {
       leases_.LetGo(queue, "loading", released.failure());
       return;
     }
-    queue.poll_wanted = true;
+    queue.poll.Want();
     peers_.Share(queue.id);
   }
   Accept(queue, std::move(loaded).value());

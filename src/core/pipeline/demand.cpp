@@ -17,12 +17,17 @@ void Demand::Report(const QueueReport& report, SteadyTime now) {
     return time ? now + *time : kNever;
   };
   if (report.first_change) {
-    from_ = changes_ ? std::min(from_, *report.first_change) : *report.first_change;
-    NoteChanges();
+    NoteChangesFrom(*report.first_change);
   }
   retry_at_ = in(report.retry_in);
   suspects_at_ = in(report.suspect_in);
   paused_until_ = report.pause_left ? in(report.pause_left) : SteadyTime();
+}
+
+void Demand::NoteChangesFrom(Tid tid) {
+  from_ = changes_ ? std::min(from_, tid) : tid;
+  reported_ = true;
+  NoteChanges();
 }
 
 SteadyTime Demand::NextRetry(bool has_unreleased) const {
@@ -50,6 +55,12 @@ void Demand::OnClaimed(const Claimed& claimed, Wanted wanted, bool found, Steady
   if (wanted == Wanted::kSuspects) {
     suspects_at_ = claimed.more_suspects ? suspects_at_ : kNever;
     return;
+  }
+  // Where nothing can be vacuumed, all that has passed through the queue is stepped over by each
+  // scan, unless scans begin where the last one has left something.
+  reported_ = reported_ && !claimed.scan_began;
+  if (claimed.left_from && !reported_) {
+    from_ = *claimed.left_from;
   }
   changes_ = claimed.more_changes || noted_;
   noted_ = false;

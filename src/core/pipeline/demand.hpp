@@ -17,6 +17,8 @@ class Demand final {
   void Report(const QueueReport& report, SteadyTime now);
   /// There may be changes: some were passed over while their rows were in hand.
   void NoteChanges() { changes_ = noted_ = true; }
+  /// There are changes, wherever.
+  void NoteNamed() { NoteChangesFrom({}); }
   void PauseUntil(SteadyTime time) { paused_until_ = time; }
   /// There is nothing left to do.
   void Clear() { *this = {}; }
@@ -36,10 +38,12 @@ class Demand final {
   bool is_empty() const { return !changes_ && retry_at_ == kNever && suspects_at_ == kNever; }
 
  private:
+  void NoteChangesFrom(Tid tid);
   SteadyTime NextRetry(bool has_unreleased) const;
 
   bool changes_ = false;
-  bool noted_ = false;  // since the last claim
+  bool noted_ = false;     // since the last claim
+  bool reported_ = false;  // a place for changes, since the scan that is under way began
   Tid from_ = {};
   SteadyTime retry_at_ = kNever;
   SteadyTime suspects_at_ = kNever;

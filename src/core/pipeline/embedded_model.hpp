@@ -20,6 +20,8 @@ class EmbeddedModel {
                      provider::Embeddings& out) = 0;
   /// One slice. True when all vectors are there.
   virtual Step<bool> Advance() = 0;
+  /// Leaves out the texts that it has not begun with. Returns how many come before.
+  virtual std::size_t LeaveRest() = 0;
   /// How many of the texts were longer than the model takes.
   virtual std::int64_t truncated() const = 0;
 };
@@ -42,6 +44,8 @@ class ModelRunner final {
   /// One slice of what is under way; nothing if there is more to do.
   Step<std::optional<Done>> Advance();
 
+  /// Takes out what it has not begun with, of a queue.
+  std::vector<Item> TakeUnbegun(Queue& queue);
   /// Gives up what is under way for a queue.
   void Cancel(Queue& queue);
 

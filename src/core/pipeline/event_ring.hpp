@@ -52,13 +52,20 @@ class EventRing final {
   /// Whether there is something to take.
   bool HasNews(Cursor cursor) const noexcept { return next_.load() != cursor; }
 
+  /// The cursor behind all events so far, for one who does not want to know which they are. Look at
+  /// what they stand for afterwards, not before.
+  Cursor PassOver() noexcept {
+    const Cursor end = next_.load();
+    NoteTaken(end);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return end;
+  }
+
   /// Calls each(id) for every event since the cursor, and moves it. Look at what the ids stand for
   /// afterwards, not before.
   template <typename Each>
   Taken Take(Cursor& cursor, Each&& each) {
-    const Cursor end = next_.load();
-    NoteTaken(end);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const Cursor end = PassOver();
     Taken result = end - cursor > kSize ? Taken::kOverflow : Taken::kAll;
     for (; result == Taken::kAll && cursor != end; ++cursor) {
       const std::uint64_t entry = PlaceOf(cursor).load();

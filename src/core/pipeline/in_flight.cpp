@@ -5,9 +5,18 @@
 namespace ai::pipeline {
 
 void InFlight::Submit(Queue& queue, Request request, http::Request message) {
+  const std::size_t bytes = message.body.size();
   queue.outbox.OnSent();
+  memory_.bytes += bytes;
   const auto id = transport_.Submit(std::move(message));
-  requests_.emplace(static_cast<std::uint64_t>(id), Entry{&queue, std::move(request)});
+  requests_.emplace(static_cast<std::uint64_t>(id), Entry{&queue, std::move(request), bytes});
+}
+
+/// Returns the one after it.
+InFlight::Entries::iterator InFlight::End(Entries::iterator entry) {
+  entry->second.queue->outbox.OnEnded();
+  memory_.bytes -= entry->second.bytes;
+  return requests_.erase(entry);
 }
 
 std::vector<InFlight::Ended> InFlight::Collect() {
@@ -16,10 +25,9 @@ std::vector<InFlight::Ended> InFlight::Collect() {
   for (http::Completion& completion : transport_.Collect()) {
     const auto found = requests_.find(static_cast<std::uint64_t>(completion.id));
     if (found != requests_.end()) {
-      Entry entry = std::move(found->second);
-      requests_.erase(found);
-      entry.queue->outbox.OnEnded();
+      Entry& entry = found->second;
       ended.push_back({entry.queue, std::move(entry.request), std::move(completion.result)});
+      End(found);
     }
   }
   return ended;
@@ -29,8 +37,7 @@ void InFlight::Cancel(Queue& queue) {
   for (auto entry = requests_.begin(); entry != requests_.end();) {
     if (entry->second.queue == &queue) {
       transport_.Cancel(http::RequestId(entry->first));
-      queue.outbox.OnEnded();
-      entry = requests_.erase(entry);
+      entry = End(entry);
     } else {
       ++entry;
     }
@@ -39,10 +46,9 @@ void InFlight::Cancel(Queue& queue) {
 
 void InFlight::CancelAll() {
   transport_.CancelAll();
-  for (auto& [id, entry] : requests_) {
-    entry.queue->outbox.OnEnded();
+  for (auto entry = requests_.begin(); entry != requests_.end();) {
+    entry = End(entry);
   }
-  requests_.clear();
 }
 
 bool InFlight::HasAnyOf(OwnerId owner) const {

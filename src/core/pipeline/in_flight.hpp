@@ -10,7 +10,7 @@ namespace ai::pipeline {
 
 class InFlight final {
  public:
-  explicit InFlight(http::Transport& transport) : transport_(transport) {}
+  InFlight(http::Transport& transport, Memory& memory) : transport_(transport), memory_(memory) {}
 
   void Submit(Queue& queue, Request request, http::Request message);
 
@@ -36,10 +36,15 @@ class InFlight final {
   struct Entry {
     Queue* queue;
     Request request;
+    std::size_t bytes;  // of the message, which has the texts once more
   };
+  using Entries = std::unordered_map<std::uint64_t, Entry>;
+
+  Entries::iterator End(Entries::iterator entry);
 
   http::Transport& transport_;
-  std::unordered_map<std::uint64_t, Entry> requests_;
+  Memory& memory_;
+  Entries requests_;
 };
 
 }  // namespace ai::pipeline

@@ -63,7 +63,9 @@ void Isolator::Run() {
 void Isolator::End() {
   const SteadyTime now = clock_.Now();
   after_ = now + (now - since_);
-  claims_before_[*queue_] = claimer_.claims();
+  const std::uint64_t claims = claimer_.claims();
+  std::erase_if(claims_before_, [&](const auto& entry) { return entry.second != claims; });
+  claims_before_[*queue_] = claims;
   queue_.reset();
   peers_.LeaveIsolation();
 }

@@ -13,9 +13,23 @@ constexpr policy::Backoff kBackOff{std::chrono::seconds(10), std::chrono::minute
 void Leases::Release(Queue& queue, std::span<const RowPtr> rows, milliseconds delay) {
   const auto released = queue.source->Release(rows, delay);
   queue.hand.End(rows);
-  queue.poll_wanted = true;
+  queue.poll.Want();
   if (!released) {
     LetGo(queue, "embedding", released.failure());
+  }
+}
+
+void Leases::ReleaseUnbegun(Queue& queue) {
+  if (queue.has_unread()) {
+    queue.poll.Want();
+    if (const auto released = queue.source->ReleaseUnread(0); !released) {
+      LetGo(queue, "loading", released.failure());
+      return;
+    }
+  }
+  queue.outbox.PutBack(model_.TakeUnbegun(queue));
+  if (const std::vector<RowPtr> rows = queue.outbox.TakeUnbegun(); !rows.empty()) {
+    Release(queue, rows, milliseconds(0));
   }
 }
 
@@ -24,7 +38,7 @@ void Leases::Charge(Queue& queue, std::span<const RowPtr> rows, std::string_view
   tally_.Count(failure.message);
   const auto charged = queue.source->Retry(rows, step, failure);
   queue.hand.End(rows);
-  queue.poll_wanted = true;
+  queue.poll.Want();
   if (!charged) {
     LetGo(queue, step, charged.failure());
   }
@@ -55,7 +69,7 @@ bool Leases::TryReleaseAll(Queue& queue) {
   const auto released = queue.source->ReleaseAll();
   // The rows of a queue that was dropped are gone with it.
   queue.must_release = !released && released.failure().trouble != StepTrouble::kDropped;
-  queue.poll_wanted = true;
+  queue.poll.Want();
   return !queue.must_release;
 }
 

@@ -20,6 +20,9 @@ class Leases final {
 
   /// Uncharged; others may claim them after the delay.
   void Release(Queue& queue, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
+  /// What nobody has begun with, by a model or a provider: after a pause, this worker or another
+  /// does.
+  void ReleaseUnbegun(Queue& queue);
   /// An attempt is charged.
   void Charge(Queue& queue, std::span<const RowPtr> rows, std::string_view step,
               const Failure& failure);

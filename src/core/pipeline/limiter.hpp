@@ -18,7 +18,7 @@ class Limiter;
 /// cancelled.
 class Permit final {
  public:
-  Permit(Limiter& limiter, const policy::Passage& admission)
+  Permit(Limiter& limiter, const policy::Admission& admission)
       : limiter_(&limiter), admission_(admission) {}
   Permit(Permit&& other) noexcept
       : limiter_(std::exchange(other.limiter_, nullptr)), admission_(other.admission_) {}
@@ -45,7 +45,7 @@ class Permit final {
 
  private:
   Limiter* limiter_;  // null: the outcome is reported
-  policy::Passage admission_;
+  policy::Admission admission_;
 };
 
 /// That a circuit breaker is open, or half-open, and why.
@@ -85,14 +85,14 @@ class Limiter {
  protected:
   friend class Permit;
 
-  virtual std::optional<policy::Passage> Admit(policy::RoleId role) = 0;
-  virtual void Charge(policy::Passage& admission, double tokens) = 0;
-  virtual void Succeeded(policy::Passage& admission, const provider::RateLimits& limits,
+  virtual std::optional<policy::Admission> Admit(policy::RoleId role) = 0;
+  virtual void Charge(policy::Admission& admission, double tokens) = 0;
+  virtual void Succeeded(policy::Admission& admission, const provider::RateLimits& limits,
                          std::optional<std::int64_t> tokens) = 0;
-  virtual policy::Verdict Failed(const policy::Passage& admission,
+  virtual policy::Verdict Failed(const policy::Admission& admission,
                                  const provider::RateLimits& limits, const Failure& failure,
                                  policy::Micros failing_since) = 0;
-  virtual void Cancelled(const policy::Passage& admission) = 0;
+  virtual void Cancelled(const policy::Admission& admission) = 0;
 
  private:
   std::size_t in_flight_ = 0;

@@ -17,7 +17,12 @@ std::int64_t Outbox::Add(const RowPtr& row) {
       unsent_.push_back({row, i});
     }
   }
+  row->to_send = row->waiting;
   return others;
+}
+
+void Outbox::PutBack(std::span<const Item> items) {
+  unsent_.insert(unsent_.begin(), items.begin(), items.end());
 }
 
 std::vector<Item> Outbox::NextBatch(const SourceTraits& source, std::size_t most,
@@ -54,7 +59,7 @@ std::vector<RowPtr> Outbox::TakeUnbegun() {
     const RowPtr row = item->row;
     const auto end =
         std::find_if(item, unsent_.end(), [&](const Item& other) { return other.row != row; });
-    const bool all_unsent = static_cast<std::size_t>(end - item) == row->waiting;
+    const bool all_unsent = static_cast<std::size_t>(end - item) == row->to_send;
     if (!row->over && all_unsent) {
       rows.push_back(row);
       unbegun.insert(row.get());

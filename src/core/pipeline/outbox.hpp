@@ -17,6 +17,8 @@ class Outbox final {
   /// As many chunks as fit into one request. Counts those that are cut to fit.
   std::vector<Item> NextBatch(const SourceTraits& source, std::size_t most,
                               InterruptCheck interrupt, std::int64_t& truncated);
+  /// Chunks that were taken for a batch and not sent: they come next.
+  void PutBack(std::span<const Item> items);
   /// Takes rows out of which nothing was sent yet.
   std::vector<RowPtr> TakeUnbegun();
   std::size_t unsent() const { return unsent_.size(); }

@@ -16,35 +16,35 @@ constexpr std::size_t kMaxIdle = 64;
 
 Pipeline::Pipeline(const Effects& effects)
     : clock_(effects.clock),
-      settings_(effects.settings),
       backlog_(effects.backlog),
-      in_flight_(effects.transport),
+      in_flight_(effects.transport, queues_.memory()),
       model_(effects.model),
       capacity_(effects.settings, in_flight_, model_, effects.peers),
-      owners_(effects.settings, queues_, effects.peers),
-      planner_(effects.settings, queues_, capacity_, owners_, model_),
+      planner_(effects.settings, queues_, capacity_, effects.peers, model_),
       leases_(effects.clock, effects.random, effects.settings, effects.backlog, in_flight_, model_,
               capacity_, tally_),
-      poller_(effects.clock, effects.settings, effects.backlog, effects.peers, queues_, leases_),
-      claimer_(effects.clock, effects.backlog, effects.peers, queues_, capacity_, leases_,
-               planner_),
-      isolator_(effects.clock, effects.peers, queues_, leases_, claimer_, planner_),
-      sender_(effects.clock, queues_, in_flight_, model_, capacity_, leases_, planner_,
-              effects.interrupt),
-      receiver_(effects.clock, effects.random, effects.settings, in_flight_, model_, leases_,
-                tally_),
-      storer_(effects.clock, effects.random, queues_, in_flight_, leases_, planner_, tally_) {}
+      at_{.poller = {effects.clock, effects.settings, effects.backlog, effects.peers, queues_,
+                     leases_},
+          .claimer = {effects.clock, effects.backlog, effects.peers, queues_, capacity_, leases_,
+                      planner_},
+          .isolator = {effects.clock, effects.peers, queues_, leases_, at_.claimer, planner_},
+          .sender = {effects.clock, queues_, in_flight_, model_, capacity_, leases_, planner_,
+                     effects.interrupt},
+          .receiver = {effects.clock, effects.random, effects.settings, in_flight_, model_, leases_,
+                       tally_},
+          .storer = {effects.clock, effects.random, queues_, in_flight_, leases_, planner_, tally_},
+          .usage = {effects.clock, effects.settings, effects.backlog, queues_}} {}
 
 /// Providers get their next requests before this process is busy storing.
 void Pipeline::Turn() {
-  receiver_.Run();
+  at_.receiver.Run();
   ReleaseBarred();
-  poller_.Run();
-  isolator_.Run();
+  at_.poller.Run();
+  at_.isolator.Run();
   Claim();
-  sender_.Run();
-  storer_.Run();
-  ReportUsage(false);
+  at_.sender.Run();
+  at_.storer.Run();
+  at_.usage.Report();
   for (auto& [id, queue] : queues_) {
     queue.outbox.RemoveOver();
     capacity_.Free(queue);
@@ -55,10 +55,10 @@ void Pipeline::Turn() {
 /// What was claimed is sent at once, so that its provider need not wait for what others claim. A
 /// probe goes to whose turn it is, when all have claimed.
 void Pipeline::Claim() {
-  while (Queue* queue = claimer_.Next()) {
-    claimer_.Run(*queue);
+  while (Queue* queue = at_.claimer.Next()) {
+    at_.claimer.Run(*queue);
     const auto& route = queue->outbox.route();
-    while (route && !route->limiter->IsBroken() && sender_.SendOne(*queue)) {
+    while (route && !route->limiter->IsBroken() && at_.sender.SendOne(*queue)) {
     }
   }
 }
@@ -79,19 +79,6 @@ void Pipeline::ReleaseBarred() {
   }
 }
 
-void Pipeline::ReportUsage(bool all) {
-  for (auto& [id, queue] : queues_) {
-    UsageMeter& meter = queue.meter;
-    if (meter.usage == Usage() || (!all && meter.report_after > clock_.Now())) {
-      continue;
-    }
-    meter.report_after = clock_.Now() + settings_.heartbeat_interval;
-    if (backlog_.AddUsage(id, meter.model, meter.usage)) {
-      meter.usage = {};
-    }
-  }
-}
-
 /// A queue with nothing to do costs nothing, however many there are.
 void Pipeline::ForgetIdle() {
   const SteadyTime now = clock_.Now();
@@ -99,7 +86,7 @@ void Pipeline::ForgetIdle() {
   for (auto entry = queues_.begin(); entry != queues_.end();) {
     Queue& queue = entry->second;
     const bool is_done = queue.is_idle() && queue.demand.is_empty() && !queue.must_release &&
-                         queue.meter.usage == Usage() && !queue.poll_wanted &&
+                         queue.meter.usage == Usage() && queue.poll.at == kNever &&
                          queue.back_off.until <= now && !planner_.isolating() &&
                          !queue.has_unreleased();
     if (is_done && (queue.source == nullptr || queue.is_job() || ++idle > kMaxIdle)) {
@@ -113,10 +100,10 @@ void Pipeline::ForgetIdle() {
 
 milliseconds Pipeline::NextWait(milliseconds most) const {
   const SteadyTime now = clock_.Now();
-  if (model_.busy() || isolator_.IsDue()) {
+  if (model_.busy() || at_.isolator.IsDue()) {
     return milliseconds(0);
   }
-  SteadyTime next = std::min(now + most, poller_.NextPoll(now));
+  SteadyTime next = std::min(now + most, at_.poller.NextPoll(now));
   for (const auto& [id, queue] : queues_) {
     next = std::min(next, planner_.For(queue, now).Next());
   }
@@ -133,10 +120,10 @@ void Pipeline::Stop(milliseconds most) {
   const SteadyTime until = clock_.Now() + most;
   for (auto& [id, queue] : queues_) {
     if (queue.hand.has_ready() && clock_.Now() < until) {
-      storer_.StoreReady(queue, until);
+      at_.storer.StoreReady(queue, until);
     }
   }
-  ReportUsage(true);
+  at_.usage.ReportAll();
   in_flight_.CancelAll();
   for (auto& [id, queue] : queues_) {
     // Rows that were just being stored are in hand, but at no station.

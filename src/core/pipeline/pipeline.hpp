@@ -14,6 +14,7 @@
 #include "core/pipeline/receiver.hpp"
 #include "core/pipeline/sender.hpp"
 #include "core/pipeline/storer.hpp"
+#include "core/pipeline/usage_reporter.hpp"
 
 namespace ai::pipeline {
 
@@ -36,6 +37,17 @@ struct InHand {
   std::optional<QueueId> queue = {};  // of which it has most rows
 };
 
+/// What rows pass, and what is told of them.
+struct Stations {
+  Poller poller;
+  Claimer claimer;
+  Isolator isolator;
+  Sender sender;
+  Receiver receiver;
+  Storer storer;
+  UsageReporter usage;
+};
+
 class Pipeline final {
  public:
   explicit Pipeline(const Effects& effects);
@@ -43,9 +55,9 @@ class Pipeline final {
   Pipeline& operator=(const Pipeline&) = delete;
 
   /// Commits have written to these queues.
-  void Notify(std::span<const QueueEvent> events) { poller_.Notify(events); }
+  void Notify(std::span<const QueueEvent> events) { at_.poller.Notify(events); }
   /// Anything may have changed: the next turn polls all queues.
-  void NotifyAll() { poller_.NotifyAll(); }
+  void NotifyAll() { at_.poller.NotifyAll(); }
   /// What was in the way of queues may be gone.
   void EndBackOffs();
 
@@ -64,31 +76,23 @@ class Pipeline final {
   Tally TakeTally() { return std::exchange(tally_, {}); }
   const Queues& queues() const { return queues_; }
   const Planner& planner() const { return planner_; }
-  SteadyTime NextPoll() const { return poller_.NextPoll(clock_.Now()); }
+  SteadyTime NextPoll() const { return at_.poller.NextPoll(clock_.Now()); }
 
  private:
   void Claim();
   void ReleaseBarred();
-  void ReportUsage(bool all);
   void ForgetIdle();
 
   const Clock& clock_;
-  const Settings& settings_;
   Backlog& backlog_;
   Tally tally_;
   Queues queues_;
   InFlight in_flight_;
   ModelRunner model_;
   Capacity capacity_;
-  OwnerShare owners_;
   Planner planner_;
   Leases leases_;
-  Poller poller_;
-  Claimer claimer_;
-  Isolator isolator_;
-  Sender sender_;
-  Receiver receiver_;
-  Storer storer_;
+  Stations at_;
 };
 
 }  // namespace ai::pipeline

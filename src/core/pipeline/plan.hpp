@@ -21,8 +21,12 @@ struct Plan {
 class Planner final {
  public:
   Planner(const Settings& settings, const Queues& queues, const Capacity& capacity,
-          const OwnerShare& owners, const ModelRunner& model)
-      : settings_(settings), queues_(queues), capacity_(capacity), owners_(owners), model_(model) {}
+          const Peers& peers, const ModelRunner& model)
+      : settings_(settings),
+        queues_(queues),
+        capacity_(capacity),
+        owners_(settings, queues, peers),
+        model_(model) {}
 
   Plan For(const Queue& queue, SteadyTime now) const;
 
@@ -53,7 +57,7 @@ class Planner final {
   const Settings& settings_;
   const Queues& queues_;
   const Capacity& capacity_;
-  const OwnerShare& owners_;
+  const OwnerShare owners_;
   const ModelRunner& model_;
   bool isolating_ = false;
   std::optional<QueueId> isolated_;

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "core/policy/check_interval.hpp"
+
 namespace ai::pipeline {
 namespace {
 
-/// Times what a poll of whole queues takes, until the next one.
+using std::chrono::milliseconds;
+
+/// Times what a poll of whole queues takes, until the next one; and at least so long.
 constexpr int kWholePollRest = 10;
+constexpr milliseconds kShortestRest{200};
+/// A poll of all queues finds nothing as a rule.
+constexpr milliseconds kLongestFullPollRest = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -20,53 +27,72 @@ void Poller::NotifyAll() {
 }
 
 SteadyTime Poller::NextPoll(SteadyTime now) const {
-  const bool named =
-      !events_.empty() || std::any_of(queues_.begin(), queues_.end(),
-                                      [](const auto& e) { return e.second.poll_wanted; });
-  SteadyTime next = named || all_.wanted || all_.under_way ? now : all_.next;
-  if (whole_.wanted) {
+  SteadyTime next = !events_.empty() || all_.wanted || all_.under_way ? now : all_.next;
+  for (const auto& [id, queue] : queues_) {
+    next = std::min(next, std::max(queue.poll.at, now));
+  }
+  if (whole_.wanted || whole_.under_way) {
     next = std::min(next, whole_.next);
   }
   return std::max(next, not_before_);
 }
 
-bool Poller::Run() {
+void Poller::Run() {
   const SteadyTime now = clock_.Now();
   if (NextPoll(now) > now) {
-    return false;
+    return;
   }
   if (now >= all_.next && !all_.wanted && !all_.under_way) {
-    all_.next = now + settings_.poll_interval;
-    all_.wanted = peers_.BeginFullPoll(settings_.poll_interval);
+    all_.next = now + FullPollInterval();
+    all_.wanted = peers_.BeginFullPoll(FullPollInterval());
   }
-  return PollNamed() && (all_.wanted || all_.under_way ? PollSlice() : PollWhole());
+  if (!PollNamed()) {
+    return;
+  }
+  if (all_.wanted || all_.under_way) {
+    PollSlice();
+  } else {
+    PollWhole();
+  }
 }
 
-/// False if nothing can be read now.
+milliseconds Poller::FullPollInterval() const {
+  return policy::CheckInterval(all_.taken, settings_.poll_interval, kLongestFullPollRest);
+}
+
+/// False if not all can be read now. A queue that is open is worked on all the same: claiming finds
+/// out whether it may be.
 bool Poller::Poll(const PollRequest& request, bool& complete, std::set<QueueId>* seen) {
-  const auto result = backlog_.Poll(request);
+  const PollResult result = backlog_.Poll(request);
   const SteadyTime now = clock_.Now();
-  if (!result) {
-    not_before_ = now + kLocked;
-    return false;
-  }
-  for (const QueueReport& report : result.value().queues) {
+  for (const QueueReport& report : result.queues) {
     Take(report, now);
     if (seen != nullptr) {
       seen->insert(report.id);
     }
   }
-  complete = result.value().complete;
-  return true;
+  for (auto& [id, queue] : queues_) {
+    if (queue.source != nullptr &&
+        std::find(result.named.begin(), result.named.end(), id) != result.named.end()) {
+      queue.demand.NoteNamed();
+    }
+  }
+  if (result.locked) {
+    not_before_ = now + kLocked;
+  }
+  complete = result.complete;
+  return !result.locked;
 }
 
 bool Poller::PollNamed() {
   PollRequest request{.suspects = KnowsSuspects(),
                       .queues = std::vector<QueueId>(),
                       .events = {events_.begin(), events_.end()}};
+  const SteadyTime now = clock_.Now();
   for (auto& [id, queue] : queues_) {
-    if (queue.poll_wanted) {
+    if (queue.poll.at <= now) {
       request.queues->push_back(id);
+      queue.poll.at = kNever;
     }
   }
   if (request.events.empty() && request.queues->empty()) {
@@ -74,58 +100,62 @@ bool Poller::PollNamed() {
   }
   bool complete = true;
   if (!Poll(request, complete, nullptr)) {
+    for (const QueueId id : *request.queues) {
+      queues_.Find(id).poll.Want();
+    }
     return false;
   }
   events_.clear();
-  for (const QueueId id : *request.queues) {
-    queues_.Find(id).poll_wanted = false;
-  }
   return true;
 }
 
-bool Poller::PollSlice() {
+void Poller::PollSlice() {
+  const SteadyTime start = clock_.Now();
   if (!all_.under_way) {
-    all_ = {.wanted = false,
-            .under_way = true,
-            .suspects = WantsSuspects(),
-            .next = clock_.Now() + settings_.poll_interval};
+    all_ = {.wanted = false, .under_way = true, .suspects = WantsSuspects()};
   }
   bool complete = true;
   const PollRequest request{.suspects = all_.suspects, .after = all_.after};
   if (!Poll(request, complete, &all_.seen)) {
-    return false;
+    return;
   }
+  const SteadyTime end = clock_.Now();
+  all_.taken += end - start;
   if (complete) {
     all_.under_way = false;
+    all_.next = end + FullPollInterval();
     ForgetUnseen(all_.seen);
     all_.seen.clear();
   } else {
     all_.after = *all_.seen.rbegin();
   }
-  return true;
 }
 
 /// A change is first looked for where changes are added, which takes no time; then everywhere, but
 /// not more often than that is worth.
-bool Poller::PollWhole() {
+void Poller::PollWhole() {
   const SteadyTime start = clock_.Now();
-  if (!whole_.wanted || start < whole_.next) {
-    return true;
+  if (!(whole_.wanted || whole_.under_way) || start < whole_.next) {
+    return;
   }
-  whole_.wanted = false;
+  if (!whole_.under_way) {
+    whole_ = {.wanted = false, .under_way = true};
+  }
   bool complete = true;
-  QueueId after = 0;
-  do {
-    std::set<QueueId> seen;
-    const PollRequest request{.suspects = KnowsSuspects(), .whole = true, .after = after};
-    if (!Poll(request, complete, &seen)) {
-      whole_.wanted = true;
-      return false;
-    }
-    after = seen.empty() ? after : *seen.rbegin();
-  } while (!complete);
-  whole_.next = clock_.Now() + kWholePollRest * (clock_.Now() - start);
-  return true;
+  std::set<QueueId> seen;
+  const PollRequest request{.suspects = KnowsSuspects(), .whole = true, .after = whole_.after};
+  if (!Poll(request, complete, &seen)) {
+    return;
+  }
+  const SteadyTime end = clock_.Now();
+  whole_.taken += end - start;
+  if (complete) {
+    whole_.under_way = false;
+    whole_.next =
+        end + std::max<SteadyTime::duration>(kShortestRest, kWholePollRest * whole_.taken);
+  } else {
+    whole_.after = *seen.rbegin();
+  }
 }
 
 bool Poller::KnowsSuspects() const {
@@ -155,14 +185,15 @@ void Poller::Take(const QueueReport& report, SteadyTime now) {
     queue.outbox.failing = {};
   }
   queue.share = {report.owner, report.id, report.priority, report.granted};
+  if (report.locked) {
+    queue.poll.PutOff(now);
+    return;
+  }
+  queue.poll.pause = {};
   queue.demand.Report(report, now);
   whole_.wanted = whole_.wanted || !report.whole;
   if (queue.demand.is_paused(now)) {
-    // Others, or this worker after the pause, begin with them.
-    const std::vector<RowPtr> rows = queue.outbox.TakeUnbegun();
-    if (!rows.empty()) {
-      leases_.Release(queue, rows, std::chrono::milliseconds(0));
-    }
+    leases_.ReleaseUnbegun(queue);
   }
 }
 

@@ -24,14 +24,15 @@ class Poller final {
   /// Anything may have changed.
   void NotifyAll();
 
-  /// Polls what is due. False if there was nothing to do.
-  bool Run();
+  /// Polls what is due; of all queues, one slice.
+  void Run();
   SteadyTime NextPoll(SteadyTime now) const;
 
  private:
   bool PollNamed();
-  bool PollSlice();
-  bool PollWhole();
+  void PollSlice();
+  void PollWhole();
+  std::chrono::milliseconds FullPollInterval() const;
   bool Poll(const PollRequest& request, bool& complete, std::set<QueueId>* seen);
   bool KnowsSuspects() const;
   bool WantsSuspects();
@@ -51,11 +52,15 @@ class Poller final {
     bool suspects = false;   // are looked for
     QueueId after = 0;       // of the last slice
     std::set<QueueId> seen = {};
-    SteadyTime next = {};  // at the latest
+    SteadyTime next = {};               // at the latest
+    std::chrono::nanoseconds taken{0};  // by the slices
   } all_;
   struct {
     bool wanted = false;  // the last look was at the ends of long queues only
+    bool under_way = false;
+    QueueId after = 0;
     SteadyTime next = {};
+    std::chrono::nanoseconds taken{0};  // by the slices so far
   } whole_;
   struct {
     std::uint32_t deaths_seen = 0;

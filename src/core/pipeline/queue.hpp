@@ -6,6 +6,7 @@
 
 #include "core/pipeline/hand.hpp"
 #include "core/pipeline/outbox.hpp"
+#include "core/pipeline/settings.hpp"
 #include "core/policy/backoff.hpp"
 #include "core/policy/store_budget.hpp"
 
@@ -43,6 +44,20 @@ struct UsageMeter {
   SteadyTime report_after = {};
 };
 
+/// When to poll a queue by itself: when its rows are due has changed, or somebody had locked its
+/// tables, perhaps for as long as a commit takes to its end.
+struct OwnPoll {
+  SteadyTime at = kNever;
+  std::chrono::milliseconds pause{0};
+
+  void Want() { at = {}; }
+  void PutOff(SteadyTime now) {
+    constexpr std::chrono::milliseconds kFirst{10};
+    pause = std::clamp(2 * pause, kFirst, kLocked);
+    at = now + pause;
+  }
+};
+
 struct Queue {
   Queue(QueueId its_id, Memory& memory) : id(its_id), hand(memory) {}
 
@@ -57,8 +72,8 @@ struct Queue {
   Outbox outbox = {};
   StoreState storage = {};
   UsageMeter meter = {};
-  double row_bytes = 0;      // of a text, about, as far as is known
-  bool poll_wanted = false;  // when its rows are due has changed
+  double row_bytes = 0;  // of a text, about, as far as is known
+  OwnPoll poll = {};
 
   bool is_job() const { return id < 0; }
   OwnerId owner() const { return share.owner; }
@@ -91,6 +106,7 @@ class Queues final {
   }
 
   const Memory& memory() const { return memory_; }
+  Memory& memory() { return memory_; }
 
  private:
   Memory memory_;

@@ -164,7 +164,7 @@ void Receiver::OnTransient(Queue& queue, Request request, const Failure& failure
     case policy::Sequel::kCharge:
       leases_.Charge(queue, rows, "embedding", failure);
       return;
-    case policy::Sequel::kGiveBack:
+    case policy::Sequel::kRelease:
       // Others come first the next time.
       leases_.NoteBreaker(queue);
       leases_.Release(queue, rows, kBehindOthers);

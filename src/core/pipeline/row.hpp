@@ -23,7 +23,10 @@ struct Tid {
   std::uint32_t block = 0;
   std::uint16_t offset = 0;
 
-  auto operator<=>(const Tid&) const = default;
+  bool operator==(const Tid&) const = default;
+  bool operator<(const Tid& other) const {
+    return block != other.block ? block < other.block : offset < other.offset;
+  }
 };
 
 /// The id of a job, or the key of a configuration.
@@ -91,6 +94,7 @@ struct Row {
   std::size_t old_chunks = 0;  // in the target, when it was loaded
   std::vector<Chunk> chunks = {};
   std::size_t waiting = 0;                // chunks without a vector
+  std::size_t to_send = 0;                // the same when the first of them was to be sent
   std::size_t bytes = 0;                  // of memory, about
   bool over = false;                      // let go of: what comes for it is ignored
   std::shared_ptr<VectorFile> file = {};  // for its vectors, if they are many

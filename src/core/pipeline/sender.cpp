@@ -4,21 +4,38 @@
 
 namespace ai::pipeline {
 
+namespace {
+
+/// Null if it is not known yet, or not needed.
+const Limiter* LimiterOf(const Queue& queue) {
+  const auto& route = queue.outbox.route();
+  return route ? route->limiter : nullptr;
+}
+
+}  // namespace
+
+/// What an owner sends to one endpoint does not put it behind others at another.
 void Sender::Run() {
-  std::vector<Queue*> queues;
+  std::map<const Limiter*, std::vector<Queue*>> queues;
   for (auto& [id, queue] : queues_) {
     SendDelayed(queue);
     if (queue.outbox.unsent() > 0) {
-      queues.push_back(&queue);
+      queues[LimiterOf(queue)].push_back(&queue);
     }
   }
+  for (auto& [limiter, of_endpoint] : queues) {
+    SendUnsent(shares_[limiter], of_endpoint);
+  }
+  in_flight_.Drive();
+}
+
+void Sender::SendUnsent(policy::FairShare& share, std::vector<Queue*>& queues) {
   while (!queues.empty()) {
-    Queue* next = NextOf(share_, queues);
+    Queue* next = NextOf(share, queues);
     if (!SendOne(*next)) {
       std::erase(queues, next);
     }
   }
-  in_flight_.Drive();
 }
 
 void Sender::SendDelayed(Queue& queue) {
@@ -75,12 +92,14 @@ bool Sender::SendOne(Queue& queue) {
   if (!permit) {
     return false;
   }
-  Request request{.items = queue.outbox.NextBatch(
-                      source, permit->is_probe() ? 1 : queue.outbox.BatchSize(source), interrupt_,
-                      queue.meter.usage.truncated_chunks),
+  const bool is_probe = permit->is_probe();
+  const std::size_t batch = queue.outbox.BatchSize(source);
+  Request request{.items = queue.outbox.NextBatch(source, is_probe ? 1 : batch, interrupt_,
+                                                  queue.meter.usage.truncated_chunks),
                   .route = route,
                   .permit = std::move(permit)};
-  Charge(queue, request.items.size());
+  // A probe is a turn as any other, or who has sent most before an outage would not have one in it.
+  Charge(queue, is_probe ? batch : request.items.size());
   if (!request.items.empty()) {
     Submit(queue, std::move(request));
   }
@@ -90,7 +109,7 @@ bool Sender::SendOne(Queue& queue) {
 /// Suspects have turns of their own, which are not to the cost of their owner's other rows.
 void Sender::Charge(const Queue& queue, std::size_t texts) {
   if (!planner_.IsIsolated(queue)) {
-    share_.Charge(queue.share, static_cast<double>(texts));
+    shares_[LimiterOf(queue)].Charge(queue.share, static_cast<double>(texts));
   }
 }
 

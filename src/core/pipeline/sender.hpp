@@ -27,6 +27,7 @@ class Sender final {
 
  private:
   void SendDelayed(Queue& queue);
+  void SendUnsent(policy::FairShare& share, std::vector<Queue*>& queues);
   bool FindRoute(Queue& queue);
   void SendToModel(Queue& queue);
   void Charge(const Queue& queue, std::size_t texts);
@@ -40,7 +41,7 @@ class Sender final {
   Leases& leases_;
   const Planner& planner_;
   InterruptCheck interrupt_;
-  policy::FairShare share_;  // by texts
+  std::map<const Limiter*, policy::FairShare> shares_;  // of each endpoint, by texts
 };
 
 }  // namespace ai::pipeline

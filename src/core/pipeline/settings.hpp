@@ -15,10 +15,10 @@ struct Settings {
   std::chrono::milliseconds breaker_pause = std::chrono::minutes(5);
 };
 
-/// Texts and vectors in hand; above it no more rows are claimed.
-inline constexpr std::size_t kMaxHeldBytes = std::size_t{48} << 20;
+/// Texts and vectors in hand and requests in flight; above it no more rows are claimed.
+inline constexpr std::size_t kMaxHeldBytes = std::size_t{32} << 20;
 /// Texts that are loaded at once.
-inline constexpr std::size_t kMaxLoadBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kMaxLoadBytes = std::size_t{4} << 20;
 /// Rows in one claim.
 inline constexpr std::size_t kMaxClaim = 4000;
 /// How long to leave alone a row or a table that somebody else has locked.

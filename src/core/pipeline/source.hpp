@@ -55,7 +55,10 @@ struct Claimed {
   bool more_retries = false;
   bool more_suspects = false;
   std::optional<std::int32_t> priority = std::nullopt;  // of what is left, at most
-  Usage usage = {};                                     // of jobs that were answered at once
+  bool scan_began = false;                              // from where the request says
+  /// A scan has come to its end: what it has seen and left begins here.
+  std::optional<Tid> left_from = std::nullopt;
+  Usage usage = {};  // of jobs that were answered at once
 };
 
 struct Stored {
@@ -108,7 +111,7 @@ class Source {
   /// Loads unread rows until there are none or their texts have so many bytes together.
   virtual Step<std::vector<LoadedRow>> Load(std::size_t bytes) = 0;
 
-  /// Gives back what is unread beyond so many rows, uncharged: other workers may have it.
+  /// Releases what is unread beyond so many rows, uncharged: other workers may have it.
   virtual Step<> ReleaseUnread(std::size_t keep) = 0;
 
   /// Cuts, formats and compares with what is there already. No transaction is open: a text may be

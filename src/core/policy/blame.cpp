@@ -16,7 +16,7 @@ constexpr int kPatience = 8;
 
 Sequel WhatFollows(const FailedRequest& request) {
   if (request.verdict.broken) {
-    return Sequel::kGiveBack;
+    return Sequel::kRelease;
   }
   const bool blamed = request.verdict.follows_rows;
   if (request.failure_class == FailureClass::kInvalidReply) {

@@ -15,14 +15,14 @@
 
 namespace ai::policy {
 
-/// Since when rows fail, or the lane they are of: kept through retries and halves of a request.
+/// Since when rows fail, or the queue they are of: kept through retries and halves of a request.
 struct FailingSince {
   Micros time = 0;  // 0: they do not
 
   /// A request of them has failed.
   void Failed(Micros now) { time = time == 0 ? now : time; }
 
-  /// The failure was found to follow rows. For the next request of the lane that has to be found
+  /// The failure was found to follow rows. For the next request of the queue that has to be found
   /// anew: the provider may be down by then.
   void Blamed(Micros now) { time = now; }
 
@@ -40,10 +40,10 @@ struct FailedRequest {
 };
 
 enum class Sequel : std::uint8_t {
-  kRetry,     // as it is, after a pause
-  kSplit,     // each half for itself
-  kCharge,    // an attempt
-  kGiveBack,  // uncharged: the provider answers nobody
+  kRetry,    // as it is, after a pause
+  kSplit,    // each half for itself
+  kCharge,   // an attempt
+  kRelease,  // uncharged: the provider answers nobody
 };
 
 Sequel WhatFollows(const FailedRequest& request);

@@ -51,69 +51,69 @@ double EndpointState::RequestsWithin(Micros time, const BreakerRules& rules, Mic
   return std::max(count, 1.0);
 }
 
-std::optional<Passage> EndpointState::Admit(std::int32_t process, const BreakerRules& rules,
-                                            Micros now, RoleId role) {
+std::optional<Admission> EndpointState::Admit(std::int32_t process, const BreakerRules& rules,
+                                              Micros now, RoleId role) {
   if (Look(rules, now, role).obstacle != Obstacle::kNone) {
     return std::nullopt;
   }
   requests.Take(RequestRate(), 1, now);
   paced_requests.Take(pace.Requests(now), 1, now);
   pace.Sent(now, cooling_until);
-  return Passage{now, 0, breaker.Sent(process), role};
+  return Admission{now, 0, breaker.Sent(process), role};
 }
 
-void EndpointState::Charge(Passage& passage, double tokens_now, Micros now) {
-  const double more = tokens_now - passage.tokens;
+void EndpointState::Charge(Admission& admission, double tokens_now, Micros now) {
+  const double more = tokens_now - admission.tokens;
   for (auto [bucket, rate] : {std::pair{&tokens, TokenRate()}, {&paced_tokens, pace.Tokens()}}) {
     if (more >= 0) {
       bucket->Take(rate, more, now);
     } else {
-      bucket->GiveBack(rate, -more);
+      bucket->Return(rate, -more);
     }
   }
-  passage.tokens = tokens_now;
+  admission.tokens = tokens_now;
 }
 
-void EndpointState::Succeeded(const Passage& passage) {
-  Answered(passage);
-  well_at = std::max(well_at, passage.sent_at);
+void EndpointState::Succeeded(const Admission& admission) {
+  Answered(admission);
+  well_at = std::max(well_at, admission.sent_at);
 }
 
-void EndpointState::Answered(const Passage& passage) {
+void EndpointState::Answered(const Admission& admission) {
   breaker.Succeeded();
-  pace.Accepted(passage.sent_at);
+  pace.Accepted(admission.sent_at);
   refusals = 0;
 }
 
-Verdict EndpointState::Failed(const Passage& passage, const Failure& failure, Micros failing_since,
-                              const BreakerRules& rules, Micros now) {
+Verdict EndpointState::Failed(const Admission& admission, const Failure& failure,
+                              Micros failing_since, const BreakerRules& rules, Micros now) {
   bool follows_rows = false;
   switch (failure.failure_class) {
     case FailureClass::kDeferred:
-      breaker.Released(passage.probe);
-      CoolDown(passage, failure, now);
+      breaker.Released(admission.probe);
+      CoolDown(admission, failure, now);
       break;
     case FailureClass::kTransient:
     case FailureClass::kInvalidReply:
       // What fails while the endpoint is in doubt is no evidence against a row.
       follows_rows = failing_since != 0 && well_at > failing_since && !breaker.broken;
       if (!follows_rows) {
-        breaker.Failed(passage.probe, passage.sent_at, passage.role, rules, now);
+        breaker.Failed(admission.probe, admission.sent_at, admission.role, rules, now);
       }
       break;
     default:
       if (failure.failure_class == FailureClass::kConfiguration && IsOfEndpoint(failure)) {
-        breaker.Break(passage.probe, now);
+        breaker.Break(admission.probe, now);
       } else {
         // It answered, and what it said was about this request. That is no evidence against others.
-        Answered(passage);
+        Answered(admission);
       }
   }
   return {follows_rows, breaker.broken};
 }
 
-void EndpointState::CoolDown(const Passage& passage, const Failure& failure, Micros now) {
-  const bool is_new = pace.Refused(passage.sent_at, cooling_until, now);
+void EndpointState::CoolDown(const Admission& admission, const Failure& failure, Micros now) {
+  const bool is_new = pace.Refused(admission.sent_at, cooling_until, now);
   refusals += is_new ? 1 : 0;
   const int doublings = std::clamp(refusals - 1, 0, kMostDoublings);
   const Micros pause = failure.retry_after ? failure.retry_after->count() * (kSecond / 1000)
@@ -121,10 +121,10 @@ void EndpointState::CoolDown(const Passage& passage, const Failure& failure, Mic
   cooling_until = std::max(cooling_until, now + pause);
 }
 
-void EndpointState::Cancelled(const Passage& passage, Micros now) {
-  breaker.Released(passage.probe);
-  requests.GiveBack(RequestRate(), 1);
-  paced_requests.GiveBack(pace.Requests(now), 1);
+void EndpointState::Cancelled(const Admission& admission, Micros now) {
+  breaker.Released(admission.probe);
+  requests.Return(RequestRate(), 1);
+  paced_requests.Return(pace.Requests(now), 1);
 }
 
 void EndpointState::SetLimits(const EndpointLimits& wanted, Micros now) {

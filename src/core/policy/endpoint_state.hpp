@@ -42,7 +42,7 @@ struct Standing {
 };
 
 /// A request that was let through; its outcome is reported once.
-struct Passage {
+struct Admission {
   Micros sent_at = 0;
   double tokens = 0;
   bool probe = false;
@@ -74,19 +74,19 @@ struct EndpointState {
   double RequestsWithin(Micros time, const BreakerRules& rules, Micros now) const;
 
   /// Lets a request of a process through, unless something is in its way.
-  std::optional<Passage> Admit(std::int32_t process, const BreakerRules& rules, Micros now,
-                               RoleId role = 0);
+  std::optional<Admission> Admit(std::int32_t process, const BreakerRules& rules, Micros now,
+                                 RoleId role = 0);
 
   /// What the request takes of the limit of tokens: first as we count, then as the provider did.
-  void Charge(Passage& passage, double tokens_now, Micros now);
+  void Charge(Admission& admission, double tokens_now, Micros now);
 
-  void Succeeded(const Passage& passage);
-  /// With the time since when its rows, or all of their lane, fail; 0: they did not until now. If
+  void Succeeded(const Admission& admission);
+  /// With the time since when its rows, or all of their queue, fail; 0: they did not until now. If
   /// somebody else's request has gone well that was sent after that, the failure follows the rows:
   /// the breaker does not count it.
-  Verdict Failed(const Passage& passage, const Failure& failure, Micros failing_since,
+  Verdict Failed(const Admission& admission, const Failure& failure, Micros failing_since,
                  const BreakerRules& rules, Micros now);
-  void Cancelled(const Passage& passage, Micros now);
+  void Cancelled(const Admission& admission, Micros now);
 
   void SetLimits(const EndpointLimits& wanted, Micros now);
 
@@ -96,8 +96,8 @@ struct EndpointState {
  private:
   Rate RequestRate() const { return Rate::PerMinute(limits.requests_per_minute); }
   Rate TokenRate() const { return Rate::PerMinute(limits.tokens_per_minute); }
-  void Answered(const Passage& passage);
-  void CoolDown(const Passage& passage, const Failure& failure, Micros now);
+  void Answered(const Admission& admission);
+  void CoolDown(const Admission& admission, const Failure& failure, Micros now);
 };
 
 /// Whether a failure that only a hand can mend is about the endpoint or the key, and so about every

@@ -34,7 +34,7 @@ void FairShare::Level::Charge(std::int64_t member, double amount) {
 
 FairShare::Turn FairShare::TurnOf(const Contender& contender) const {
   const auto owner = owners_.find(contender.owner);
-  return owner == owners_.end() ? Turn{} : owner->second.TurnOf(contender.lane);
+  return owner == owners_.end() ? Turn{} : owner->second.TurnOf(contender.queue);
 }
 
 std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders) const {
@@ -52,12 +52,12 @@ std::optional<std::size_t> FairShare::Next(std::span<const Contender> contenders
 void FairShare::Charge(const Contender& served, double cost) {
   cost = std::max(cost, 1.0);
   between_owners_.Charge(served.owner, cost / WeightOf(served.granted.value_or(served.priority)));
-  owners_[served.owner].Charge(served.lane, cost / WeightOf(served.priority));
+  owners_[served.owner].Charge(served.queue, cost / WeightOf(served.priority));
   ForgetIdle();
 }
 
-/// The order of an owner's lanes outlasts the moments in which it has nothing to do, or its first
-/// lane would begin again after each; but not for ever.
+/// The order of an owner's queues outlasts the moments in which it has nothing to do, or its first
+/// queue would begin again after each; but not for ever.
 void FairShare::ForgetIdle() {
   if (owners_.size() > kMostOwners) {
     std::erase_if(owners_, [this](const auto& entry) { return !between_owners_.Has(entry.first); });

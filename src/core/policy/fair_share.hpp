@@ -1,6 +1,6 @@
 // Who comes next, so that everybody who has something to do gets a share of what is done: first
-// between owners, then between the lanes of one owner, so that many lanes of one do not outweigh
-// one lane of another.
+// between owners, then between the queues of one owner, so that many queues of one do not outweigh
+// one queue of another.
 //
 // Stride scheduling: whoever is served pays for it in a time of its own, which goes the slower the
 // greater its weight is; the one whose time is the earliest comes next. Who had nothing to do for a
@@ -22,10 +22,10 @@ namespace ai::policy {
 /// of what is normal (0).
 double WeightOf(std::int32_t priority);
 
-/// A lane that has something to do.
+/// A queue that has something to do.
 struct Contender {
   std::uint32_t owner = 0;
-  std::int32_t lane = 0;
+  std::int32_t queue = 0;
   std::int32_t priority = 0;
   /// What counts between owners, if that is another one: a role may put its rows in any order, but
   /// not its rows before those of others.
@@ -74,7 +74,7 @@ class FairShare {
   void ForgetIdle();
 
   Level between_owners_;
-  std::map<std::uint32_t, Level> owners_;  // their lanes
+  std::map<std::uint32_t, Level> owners_;  // their queues
 };
 
 }  // namespace ai::policy

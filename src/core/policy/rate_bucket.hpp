@@ -43,7 +43,7 @@ struct RateBucket {
   }
 
   /// It was worth less, or did not go after all.
-  void GiveBack(const Rate& rate, double amount) {
+  void Return(const Rate& rate, double amount) {
     if (rate.per_second > 0) {
       paid_at -= Cost(rate, amount);
     }

@@ -12,7 +12,7 @@ struct Word {
   std::int16_t priority;
 };
 
-// The numbers of ai.job_priority; see sql/67-embedding-jobs.sql.
+// The numbers of ai.job_priority; see sql/tables/embedding-jobs.sql.
 constexpr Word kWords[] = {{"critical", 200}, {"urgent", 200}, {"high", 100}, {"low", -100}};
 
 constexpr char Lower(char c) {

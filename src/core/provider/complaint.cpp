@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/json/visitor.hpp"
 #include "core/provider/ascii.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::provider {
 namespace {

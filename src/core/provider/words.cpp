@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/provider/ascii.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::provider {
 namespace {

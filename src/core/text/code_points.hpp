@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text {
 

@@ -2,7 +2,7 @@
 #include "core/text/python_regex_cursor.hpp"
 
 #include "core/text/python_regex.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text::python_regex {
 

@@ -3,7 +3,7 @@
 
 #include "core/text/python_regex_measure.hpp"
 #include "core/text/python_regex_parser.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text::python_regex {
 namespace {

@@ -18,7 +18,7 @@
 #include "core/text/measure.hpp"
 #include "core/text/semchunk_delimiters.hpp"
 #include "core/text/semchunk_window.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text {
 namespace {

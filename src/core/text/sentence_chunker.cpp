@@ -10,7 +10,7 @@
 #include "core/text/literal_set.hpp"
 #include "core/text/measure.hpp"
 #include "core/text/tail_window.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text {
 namespace {

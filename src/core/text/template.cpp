@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::text {
 namespace {

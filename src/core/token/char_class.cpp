@@ -1,6 +1,6 @@
 #include "core/token/char_class.hpp"
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::token {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace ai::token {
 namespace {

@@ -8,7 +8,7 @@
 #include "pg/guard.hpp"
 #include "pg/local_model.hpp"
 #include "pg/provider_access.hpp"
-#include "pg/secret.hpp"
+#include "pg/secret/secret.hpp"
 #include "pg/token_tables.hpp"
 
 namespace {
@@ -146,7 +146,7 @@ Datum InPlaces(const Inputs& inputs, const std::vector<Datum>& vectors) {
   for (const auto& input : inputs) {
     results.push_back(input ? std::optional<Datum>(*next++) : std::nullopt);
   }
-  return ai::pg::VectorArrayDatum(results);
+  return ai::pg::NullableArrayDatum(ai::pg::VectorType(), results);
 }
 
 Datum Embed(Oid role, Datum config_datum, Datum inputs_datum,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pg/free_table.hpp"
 #include "pg/guard.hpp"
 
 namespace {
@@ -93,24 +94,6 @@ struct Hasher {
     return hash;
   }
 };
-
-/// A table, with a lock. Null if it is gone, or somebody has locked it.
-Relation Open(Oid table) {
-  if (!ConditionalLockRelationOid(table, AccessShareLock)) {
-    return nullptr;
-  }
-  Relation relation = try_table_open(table, NoLock);
-  if (relation == nullptr) {
-    UnlockRelationOid(table, AccessShareLock);
-  }
-  return relation;
-}
-
-void Close(Relation relation) {
-  if (relation != nullptr) {
-    table_close(relation, AccessShareLock);
-  }
-}
 
 /// Looks at the first entries, from the first page on, wherever another scan may be.
 template <typename Visit>
@@ -231,21 +214,23 @@ Entries LookAtAll(Relation queue, Relation work, Relation failed, int key_column
 
 }  // namespace
 
-// ai._vectorizer_look(queue, work, failed, key_columns): all null if a table is gone, or somebody
-// has locked it.
-AI_FUNCTION(ai_vectorizer_look) {
+// ai._vectorizer_count_entries(queue, work, failed, key_columns): all null if a table is gone, or
+// somebody has locked it.
+AI_FUNCTION(ai_vectorizer_count_entries) {
   TupleDesc columns = nullptr;
   get_call_result_type(fcinfo, nullptr, &columns);
   Datum values[8] = {};
   bool nulls[8];
   std::fill(std::begin(nulls), std::end(nulls), true);
-  Relation tables[3] = {};
-  const bool all_there = std::all_of(std::begin(tables), std::end(tables), [&](Relation& table) {
-    table = Open(PG_GETARG_OID(&table - tables));
-    return table != nullptr;
+  ai::pg::FreeTable tables[] = {ai::pg::FreeTable(PG_GETARG_OID(0)),
+                                ai::pg::FreeTable(PG_GETARG_OID(1)),
+                                ai::pg::FreeTable(PG_GETARG_OID(2))};
+  const bool all_there = std::all_of(std::begin(tables), std::end(tables), [](const auto& table) {
+    return table.state == ai::pg::TableState::kOpen;
   });
   if (all_there) {
-    const Entries found = LookAtAll(tables[0], tables[1], tables[2], PG_GETARG_INT32(3));
+    const Entries found =
+        LookAtAll(tables[0].relation, tables[1].relation, tables[2].relation, PG_GETARG_INT32(3));
     const std::int64_t running = found.work.Share(found.running);
     const std::int64_t retrying = found.work.Share(found.retrying);
     const std::int64_t due = std::max<std::int64_t>(found.work.All() - running - retrying, 0);
@@ -266,8 +251,8 @@ AI_FUNCTION(ai_vectorizer_look) {
     put(found.error);
     put(number(found.error_at));
   }
-  for (Relation table : tables) {
-    Close(table);
+  for (ai::pg::FreeTable& table : tables) {
+    table.Close();
   }
   return HeapTupleGetDatum(heap_form_tuple(columns, values, nulls));
 }

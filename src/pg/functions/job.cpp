@@ -1,7 +1,7 @@
 // What each new embedding job needs and SQL makes too slowly: an id in the order of time
 // (PostgreSQL has uuidv7() from 18 on), and the hash of its text.
 #include "core/policy/content_hash.hpp"
-#include "core/text/utf8.hpp"
+#include "core/utf8.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"

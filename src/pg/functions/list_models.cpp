@@ -7,7 +7,7 @@
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/provider_access.hpp"
-#include "pg/secret.hpp"
+#include "pg/secret/secret.hpp"
 
 namespace {
 

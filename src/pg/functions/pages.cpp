@@ -1,22 +1,19 @@
 // How large a table is, for those who look at many and must not wait for any.
+#include "pg/free_table.hpp"
 #include "pg/guard.hpp"
 
 namespace {
 
-/// False if the table is gone, or somebody has locked it. The lock is not kept: who looks at a
-/// thousand tables in a transaction would use up the server's.
-bool CountPages(Oid table, BlockNumber& pages) {
-  if (!ConditionalLockRelationOid(table, AccessShareLock)) {
-    return false;
+/// False if the table is gone, or somebody has locked it.
+bool CountPages(Oid oid, BlockNumber& pages) {
+  ai::pg::FreeTable table(oid);
+  if (table.state == ai::pg::TableState::kOpen) {
+    pages = RELKIND_HAS_STORAGE(table.relation->rd_rel->relkind)
+                ? RelationGetNumberOfBlocks(table.relation)
+                : 0;
   }
-  Relation relation = try_relation_open(table, NoLock);
-  if (relation == nullptr) {
-    UnlockRelationOid(table, AccessShareLock);
-    return false;
-  }
-  pages = RELKIND_HAS_STORAGE(relation->rd_rel->relkind) ? RelationGetNumberOfBlocks(relation) : 0;
-  relation_close(relation, AccessShareLock);
-  return true;
+  table.Close();
+  return table.state == ai::pg::TableState::kOpen;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Addresses of providers, for sql/72-provider.sql.
+// Addresses of providers, for sql/tables/provider.sql.
 #include "core/http/url.hpp"
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"

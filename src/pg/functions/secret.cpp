@@ -1,4 +1,4 @@
-// What the functions in sql/60-secret.sql cannot do in SQL.
+// What the functions in sql/functions/secret.sql cannot do in SQL.
 #include "core/http/host_policy.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"

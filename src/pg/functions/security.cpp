@@ -8,7 +8,8 @@
 // rollback that follows it restores the role.
 #include "pg/guard.hpp"
 #include "pg/owner_scope.hpp"
-#include "pg/queue_notes.hpp"
+#include "pg/queue/queue_notes.hpp"
+#include "pg/vectorizer_name.hpp"
 
 namespace {
 
@@ -16,10 +17,12 @@ struct Inner {
   FmgrInfo function;
   Oid owner;
   bool returns_set;
+  bool takes_id;  // where the outer one takes the name of a vectorizer
 };
 
 /// The function that does the work of the one that was called: it has the same name with an
-/// underscore before it, and the caller before the arguments.
+/// underscore before it, and the caller before the arguments. One for the id of a vectorizer serves
+/// its name, too.
 Inner* FindInner(FmgrInfo* outer) {
   HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(outer->fn_oid));
   if (!HeapTupleIsValid(tuple)) {
@@ -33,8 +36,13 @@ Inner* FindInner(FmgrInfo* outer) {
   }
   List* name = list_make2(makeString(get_namespace_name(proc->pronamespace)),
                           makeString(psprintf("_%s", NameStr(proc->proname))));
-  const Oid oid = LookupFuncName(name, proc->pronargs + 1, types, false);
   auto* inner = static_cast<Inner*>(MemoryContextAllocZero(outer->fn_mcxt, sizeof(Inner)));
+  Oid oid = LookupFuncName(name, proc->pronargs + 1, types, true);
+  if (!OidIsValid(oid)) {
+    inner->takes_id = proc->pronargs > 0 && types[1] == TEXTOID;
+    types[1] = inner->takes_id ? INT4OID : types[1];
+    oid = LookupFuncName(name, proc->pronargs + 1, types, false);
+  }
   inner->owner = proc->proowner;
   inner->returns_set = proc->proretset;
   fmgr_info_cxt(oid, &inner->function, outer->fn_mcxt);
@@ -83,6 +91,9 @@ AI_FUNCTION(ai_call_as_owner) {
     call->args[i + 1] = fcinfo->args[i];
   }
   SetUserIdAndSecContext(inner->owner, context | SECURITY_LOCAL_USERID_CHANGE);
+  if (inner->takes_id) {
+    call->args[1] = {Int32GetDatum(ai::pg::VectorizerIdOf(fcinfo->args[0])), false};
+  }
   const Datum result = FunctionCallInvoke(call);
   SetUserIdAndSecContext(caller, context);
   fcinfo->isnull = call->isnull;

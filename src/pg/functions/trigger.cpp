@@ -1,7 +1,7 @@
 // The trigger functions on a vectorizer's source table, and what their conditions call.
 #include "core/policy/row_priority.hpp"
 #include "pg/guard.hpp"
-#include "pg/queue_batch.hpp"
+#include "pg/queue/queue_batch.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The library's version, whether it was preloaded, and where this code runs.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
-#include "pg/library.hpp"
+#include "pg/preload.hpp"
 
 AI_FUNCTION(ai_version) {
   return ai::pg::TextDatum(AI_VERSION);

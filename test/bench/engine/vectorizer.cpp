@@ -9,9 +9,6 @@ namespace {
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::minutes kPatience{10};
 
-/// The text of row g, about 200 characters, no two alike.
-constexpr const char* kText = "repeat(md5(g::text) || ' ', 6) || g";
-
 /// How many rows were stored in the database, by all vectorizers: counted in shared memory, with
 /// each store. The counters in tables come with the heartbeat only.
 constexpr const char* kStored =
@@ -20,7 +17,8 @@ constexpr const char* kStored =
 }  // namespace
 
 MeasuredVectorizer::MeasuredVectorizer(Database& database, const std::string& table,
-                                       const std::string& base_url, std::size_t dimensions)
+                                       const std::string& base_url, std::size_t dimensions,
+                                       const std::string& chunking)
     : database_(database), table_(table) {
   database.Run("CREATE TABLE " + table + " (id bigint PRIMARY KEY, body text)");
   const std::string number = std::to_string(dimensions);
@@ -28,8 +26,9 @@ MeasuredVectorizer::MeasuredVectorizer(Database& database, const std::string& ta
                      "', loading => ai.loading_column('body'), embedding => ai.embedding_openai("
                      "'mock-" +
                      number + "', " + number + ", api_key_name => NULL, base_url => '" + base_url +
-                     "'), chunking => ai.chunking_none(), indexing => ai.indexing_none())");
+                     "'), chunking => " + chunking + ", indexing => ai.indexing_none())");
   Disable();
+  stored_before_ = database.Number(kStored);
 }
 
 void MeasuredVectorizer::Enable() {
@@ -47,7 +46,7 @@ void MeasuredVectorizer::Fill(std::size_t rows) {
   // Tables that nothing was ever deleted from, as a new vectorizer's are.
   database_.Run("TRUNCATE " + table_ + ", " + target() + ", " + queue);
   database_.Run("VACUUM " + work);
-  database_.Run("INSERT INTO " + table_ + " SELECT g, " + kText + " FROM generate_series(1, " +
+  database_.Run("INSERT INTO " + table_ + " SELECT g, " + kShortText + " FROM generate_series(1, " +
                 std::to_string(rows - 1) + ") g");
   filled_ = rows;
   stored_before_ = database_.Number(kStored);
@@ -60,7 +59,13 @@ double MeasuredVectorizer::Run(const std::function<void(std::size_t)>& progress)
   Insert();
   database_.Run("COMMIT");
   const auto start = std::chrono::steady_clock::now();
-  for (std::size_t stored = 0; stored < filled_; stored = Stored()) {
+  WaitForAll(progress);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void MeasuredVectorizer::WaitForAll(const std::function<void(std::size_t)>& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t stored = Stored(); stored < filled_; stored = Stored()) {
     if (progress) {
       progress(stored);
     }
@@ -69,13 +74,17 @@ double MeasuredVectorizer::Run(const std::function<void(std::size_t)>& progress)
     }
     std::this_thread::sleep_for(kLook);
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void MeasuredVectorizer::Insert() {
-  ++filled_;
-  database_.Run("INSERT INTO " + table_ + " SELECT g, " + kText + " FROM (SELECT " +
-                std::to_string(filled_) + " AS g) one");
+  InsertMany(1);
+}
+
+void MeasuredVectorizer::InsertMany(std::size_t rows, const std::string& text) {
+  const std::string first = std::to_string(filled_ + 1);
+  filled_ += rows;
+  database_.Run("INSERT INTO " + table_ + " SELECT g, " + text + " FROM generate_series(" + first +
+                ", " + std::to_string(filled_) + ") g");
 }
 
 std::size_t MeasuredVectorizer::Stored() {

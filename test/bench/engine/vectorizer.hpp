@@ -9,11 +9,14 @@
 
 namespace ai::bench {
 
+/// The text of row g, about 200 characters, no two alike.
+inline constexpr const char* kShortText = "repeat(md5(g::text) || ' ', 6) || g";
+
 class MeasuredVectorizer {
  public:
   /// A table of that name with a vectorizer, which rests.
   MeasuredVectorizer(Database& database, const std::string& table, const std::string& base_url,
-                     std::size_t dimensions);
+                     std::size_t dimensions, const std::string& chunking = "ai.chunking_none()");
 
   /// Replaces what is in the source by so many rows of about 200 characters, all of them queued.
   /// The last one is missing: it comes with Run.
@@ -27,8 +30,12 @@ class MeasuredVectorizer {
   void Enable();
   void Disable();
 
-  /// One more row; returns when it is committed.
+  /// One more row, or more; returns when it is committed.
   void Insert();
+  void InsertMany(std::size_t rows, const std::string& text = kShortText);
+
+  /// Until all that were filled in or inserted are stored; calls back as Run does.
+  void WaitForAll(const std::function<void(std::size_t)>& progress = {});
 
   /// Rows stored since the last Fill.
   std::size_t Stored();

@@ -37,32 +37,32 @@ std::size_t SimLimiter::RequestsWithin(milliseconds time) const {
       std::ceil(state().RequestsWithin(time.count() * 1000, kRules, now())));
 }
 
-std::optional<policy::Passage> SimLimiter::Admit(policy::RoleId role) {
+std::optional<policy::Admission> SimLimiter::Admit(policy::RoleId role) {
   return state().Admit(static_cast<std::int32_t>(worker_.lease), kRules, now(), role);
 }
 
-void SimLimiter::Charge(policy::Passage& passage, double tokens) {
-  state().Charge(passage, tokens, now());
+void SimLimiter::Charge(policy::Admission& admission, double tokens) {
+  state().Charge(admission, tokens, now());
 }
 
-void SimLimiter::Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+void SimLimiter::Succeeded(policy::Admission& admission, const provider::RateLimits& limits,
                            std::optional<std::int64_t> tokens) {
   state().pace.Listen(limits);
   if (tokens) {
-    state().Charge(passage, static_cast<double>(*tokens), now());
+    state().Charge(admission, static_cast<double>(*tokens), now());
   }
-  state().Succeeded(passage);
+  state().Succeeded(admission);
 }
 
-policy::Verdict SimLimiter::Failed(const policy::Passage& passage,
+policy::Verdict SimLimiter::Failed(const policy::Admission& admission,
                                    const provider::RateLimits& limits, const Failure& failure,
                                    policy::Micros failing_since) {
   state().pace.Listen(limits);
-  return state().Failed(passage, failure, failing_since, kRules, now());
+  return state().Failed(admission, failure, failing_since, kRules, now());
 }
 
-void SimLimiter::Cancelled(const policy::Passage& passage) {
-  state().Cancelled(passage, now());
+void SimLimiter::Cancelled(const policy::Admission& admission) {
+  state().Cancelled(admission, now());
 }
 
 }  // namespace ai::simulation

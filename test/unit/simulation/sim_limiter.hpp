@@ -16,13 +16,13 @@ class SimLimiter final : public pipeline::Limiter {
   std::size_t RequestsWithin(milliseconds time) const override;
 
  protected:
-  std::optional<policy::Passage> Admit(policy::RoleId role) override;
-  void Charge(policy::Passage& passage, double tokens) override;
-  void Succeeded(policy::Passage& passage, const provider::RateLimits& limits,
+  std::optional<policy::Admission> Admit(policy::RoleId role) override;
+  void Charge(policy::Admission& admission, double tokens) override;
+  void Succeeded(policy::Admission& admission, const provider::RateLimits& limits,
                  std::optional<std::int64_t> tokens) override;
-  policy::Verdict Failed(const policy::Passage& passage, const provider::RateLimits& limits,
+  policy::Verdict Failed(const policy::Admission& admission, const provider::RateLimits& limits,
                          const Failure& failure, policy::Micros failing_since) override;
-  void Cancelled(const policy::Passage& passage) override;
+  void Cancelled(const policy::Admission& admission) override;
 
  private:
   policy::EndpointState& state() const { return world_.providers[provider_].endpoint; }

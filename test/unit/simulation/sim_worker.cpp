@@ -25,6 +25,10 @@ pipeline::QueueReport SimBacklog::Report(const SimQueue& queue, bool suspects) c
                                .owner = queue.owner,
                                .priority = queue.priority,
                                .granted = queue.priority};
+  if (world_.Fault("queue locked while it is polled", 0.01)) {
+    report.locked = true;
+    return report;
+  }
   const SteadyTime now = world_.now();
   const auto in = [now](SteadyTime time) {
     return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(time - now));
@@ -44,10 +48,10 @@ pipeline::QueueReport SimBacklog::Report(const SimQueue& queue, bool suspects) c
   return report;
 }
 
-Step<pipeline::PollResult> SimBacklog::Poll(const pipeline::PollRequest& request) {
+pipeline::PollResult SimBacklog::Poll(const pipeline::PollRequest& request) {
   StepScope scope(world_, worker_, "poll");
   if (world_.Fault("catalog locked", 0.01)) {
-    return StepFailure(StepTrouble::kTableLocked, "locked");
+    return {.locked = true, .named = {request.events.begin(), request.events.end()}};
   }
   int highest = -1'000'000;
   for (const SimQueue& queue : world_.queues) {
@@ -168,6 +172,9 @@ void SimModel::Start(const pipeline::SourceTraits& /*source*/,
 }
 
 Step<bool> SimModel::Advance() {
+  if (done_ == texts_.size()) {
+    return true;
+  }
   world_.clock.Advance(milliseconds(10));
   world_.Count("slice of the embedded model");
   const auto vector = VectorFor(texts_[done_]);

@@ -10,7 +10,7 @@ class SimBacklog final : public pipeline::Backlog {
  public:
   SimBacklog(World& world, WorkerState& worker);
 
-  pipeline::Step<pipeline::PollResult> Poll(const pipeline::PollRequest& request) override;
+  pipeline::PollResult Poll(const pipeline::PollRequest& request) override;
   pipeline::Step<std::unique_ptr<pipeline::Source>> Open(QueueId queue) override;
   void Closed(QueueId /*queue*/) override {}
   pipeline::Step<> AddUsage(QueueId queue, const std::string& model,
@@ -53,6 +53,10 @@ class SimModel final : public pipeline::EmbeddedModel {
   void Start(const pipeline::SourceTraits& source, std::span<const std::string_view> texts,
              provider::Embeddings& out) override;
   pipeline::Step<bool> Advance() override;
+  std::size_t LeaveRest() override {
+    texts_.resize(done_);
+    return done_;
+  }
   std::int64_t truncated() const override { return 0; }
 
  private:

@@ -52,7 +52,7 @@ TEST_CASE("planted defects are found", "[simulation]") {
   CHECK(finds(Defect::kDoubleStore, "is stored twice"));
   CHECK(finds(Defect::kLostRelease, "not done in the end"));
   CHECK(finds(Defect::kChargeOn429, "nothing is wrong with it"));
-  CHECK(finds(Defect::kStarvation, "not done in the end"));
+  CHECK(finds(Defect::kStarvation, "waits for ever while another queue has work"));
   CHECK(finds(Defect::kBusyLoop, "a turn that does not end"));
   CHECK(finds(Defect::kStaleWrite, "was lost"));
   CHECK(finds(Defect::kLeakedPermit, "keeps requests"));

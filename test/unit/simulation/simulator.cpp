@@ -10,7 +10,7 @@ using std::chrono::seconds;
 
 constexpr Key kKeys = 24;
 /// How long the fresh rows of a queue may wait while another one is flooded.
-constexpr seconds kMaxAge{150};
+constexpr seconds kMaxAge{300};  // a provider that has limited requests gets few for a while
 /// When all is well, everything has to be done by then. Bad rows at a provider are tried one by
 /// one, each time that its circuit breaker is half-open; others may come after them.
 constexpr hours kMaxTime{12};
@@ -265,15 +265,19 @@ void Simulator::CheckAges() {
       others.push_back(&queue);
     }
   }
-  RunUntil(world_.now() + kMaxAge);
-  flooded_ = nullptr;
-  for (const SimQueue* queue : others) {
-    const auto stored = queue->target.find(kKeys + 1);
-    if (stored == queue->target.end()) {
-      throw Violation("a row of queue " + std::to_string(queue->id) +
+  const SteadyTime end = world_.now() + kMaxAge;
+  const auto waiting = [&] {
+    return std::ranges::find_if(
+        others, [](const SimQueue* queue) { return !queue->target.contains(kKeys + 1); });
+  };
+  while (waiting() != others.end()) {
+    if (world_.now() >= end) {
+      throw Violation("a row of queue " + std::to_string((*waiting())->id) +
                       " waits for ever while another queue has work");
     }
+    RunUntil(world_.now() + seconds(1));
   }
+  flooded_ = nullptr;
 }
 
 void Simulator::RunUntilDone() {

@@ -17,7 +17,7 @@ enum class Defect : std::uint8_t {
   kStarvation,    // who has a high priority comes first, always
   kBusyLoop,      // a queue always says that there is more
   kStaleWrite,    // rows are stored from what they were before
-  kLeakedPermit,  // requests of a queue are kept, and never given back
+  kLeakedPermit,  // requests of a queue are kept, and never released
   kWrongBisect,   // the neighbour of a bad row is taken for it
   kLostEvent,     // a change is passed over and never looked at again
   kMixedVectors,  // rows get each other's vectors

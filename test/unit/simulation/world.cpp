@@ -99,21 +99,15 @@ bool HasOutages(const SimQueue& queue) {
 
 }  // namespace
 
-/// As long as such rows keep the circuit breaker of a provider half-open, how often others come to
-/// its probes is not promised for two kinds: rows that a process has died with, and those of an
-/// owner who has such rows at another provider, too, and so its share of the turns.
+/// As long as such rows keep the circuit breaker of a provider half-open, how often rows that a
+/// process has died with come to its probes is not promised.
 bool World::MayWait(const SimQueue& queue, Key key) const {
   const auto work = queue.work.find(key);
   const bool is_suspect = work != queue.work.end() && work->second.crashes > 0;
-  const auto has_outages = [&](bool same_provider) {
-    return std::any_of(queues.begin(), queues.end(), [&](const SimQueue& other) {
-      const bool is_meant = same_provider
-                                ? other.provider == queue.provider
-                                : other.provider != queue.provider && other.owner == queue.owner;
-      return is_meant && HasOutages(other);
-    });
-  };
-  return LooksLikeOutage(queue, key) || (has_outages(true) && (is_suspect || has_outages(false)));
+  const bool has_outages = std::any_of(queues.begin(), queues.end(), [&](const SimQueue& other) {
+    return other.provider == queue.provider && HasOutages(other);
+  });
+  return LooksLikeOutage(queue, key) || (has_outages && is_suspect);
 }
 
 std::string World::Unfinished() const {
@@ -142,7 +136,7 @@ std::string World::Unfinished() const {
       }
     }
     for (const auto& [key, row] : queue.target) {
-      if (!queue.source.contains(key)) {
+      if (!queue.source.contains(key) && !queue.dead_letters.contains(key)) {
         return "chunks of deleted row " + std::to_string(key) + of;
       }
     }

@@ -1,0 +1,15 @@
+// Whether the postmaster has loaded the library: without that there are no background processes.
+#pragma once
+
+namespace ai::pg {
+
+/// While the library is loaded.
+void NotePreload();
+
+/// True if the postmaster loaded the library, so that background workers can exist.
+bool Preloaded();
+
+/// Says once per session that nothing will be processed when the library was not preloaded.
+void WarnIfNotPreloaded();
+
+}  // namespace ai::pg

@@ -1,0 +1,26 @@
+// What there is to do for vectorizers: all of them in slices, or those that are named.
+#pragma once
+
+#include "core/pipeline/backlog.hpp"
+#include "pg/statement.hpp"
+#include "worker/pipeline/peers.hpp"
+
+namespace ai::worker {
+
+class VectorizerPoll final {
+ public:
+  VectorizerPoll();
+
+  /// Adds what it finds to the result, and to the tables that are known. In a transaction.
+  void Run(pg::Spi& spi, const pipeline::PollRequest& request, pipeline::PollResult& result,
+           QueueTables& tables);
+
+ private:
+  pg::Rows Find(pg::Spi& spi, const pipeline::PollRequest& request);
+
+  pg::Statement slice_;
+  pg::Statement named_;
+  pg::Statement set_aside_;
+};
+
+}  // namespace ai::worker

@@ -1,0 +1,28 @@
+#include "worker/process/freed_memory.hpp"
+
+#include <malloc.h>
+
+namespace ai::worker {
+namespace {
+
+constexpr int kMostKept = 8 << 20;
+
+}  // namespace
+
+void FreedMemory::KeepSome() {
+  mallopt(M_MMAP_THRESHOLD, 512 << 10);
+  mallopt(M_TRIM_THRESHOLD, kMostKept);
+}
+
+void FreedMemory::Return(SteadyTime now) {
+  constexpr std::chrono::seconds kInterval{1};
+  if (now < next_) {
+    return;
+  }
+  next_ = now + kInterval;
+  if (mallinfo2().fordblks > kMostKept) {
+    malloc_trim(kMostKept / 2);
+  }
+}
+
+}  // namespace ai::worker
