@@ -12,8 +12,8 @@ readonly policy_mark='for the time of one installation'
 guard_files=()
 guard_dirs=()
 
-# Whether the last apt-get update complained.
-update_failed=no
+# Whether packages or their lists could not be downloaded.
+is_offline=no
 
 as_root() {
   if ((EUID == 0)); then
@@ -49,7 +49,7 @@ apt_update() {
   before=$(wc -l <"$log_file")
   if ! quietly apt_get update ||
     tail -n "+$((before + 1))" "$log_file" | grep '^[WE]: Failed to fetch' >/dev/null; then
-    update_failed=yes
+    is_offline=yes
   fi
 }
 
@@ -62,7 +62,8 @@ suite_name() {
   (. /etc/os-release && printf '%s' "${PRETTY_NAME:-this system}")
 }
 
-# apt_require PACKAGE ...: ends with a clear message unless apt could install all of them.
+# apt_require PACKAGE ...: whether apt could install all of them. Where nothing can be downloaded the
+# answer is no; elsewhere that ends the script with a clear message.
 apt_require() {
   local answer absent
   if answer=$(LC_ALL=C apt-get -s --no-install-recommends --no-remove install "$@" 2>&1); then
@@ -71,25 +72,22 @@ apt_require() {
   printf '%s\n' "$answer" >>"$log_file"
   absent=$(sed -nE "s/^E: (Unable to locate package |Package ')([^ ']+).*/\2/p" <<<"$answer" |
     xargs)
-  local advice=("Add the suite's main section (or another source that has it) to the package"
-    'sources, then run this again.')
-  if [[ $update_failed == yes ]]; then
-    advice=('Package lists could not be fetched: check the network and the mirror in the package'
-      'sources, then run this again.')
-  fi
+  [[ $is_offline == no ]] || return 1
   die_with_log "cannot be had from the package sources of $(suite_name): ${absent:-$*}" \
-    "${advice[@]}"
+    "Add the suite's main section (or another source that has it) to the package" \
+    'sources, then run this again.'
 }
 
-# apt_install PACKAGE ...
+# apt_install PACKAGE ...: false where nothing can be downloaded.
 apt_install() {
-  apt_require "$@"
+  apt_require "$@" || return 1
   say "installing $*"
   if quietly apt_get install --no-install-recommends --no-remove "$@"; then
     return
   fi
   if tail -n 25 "$log_file" | grep -E '(Failed|Unable) to fetch' >/dev/null; then
-    die_with_log "could not download $*" 'Is there a network? Then run this again.'
+    is_offline=yes
+    return 1
   fi
   die_with_log "could not install $*"
 }

@@ -3,18 +3,21 @@
 # Looks at what is there, not at which package it came from, so that a library installed in another
 # way counts. Sourced, never run; changes nothing. Uses lib/postgres.sh and lib/tools.sh.
 
-# Each need: what it is called | Debian's package | how it is seen.
+# Each need: what it is called | Debian's package | how it is seen. Nothing can be built without the
+# first ones; without the second ones tests fail, or token tables and model are not made.
 readonly build_needs=(
   'g++|g++|command g++'
   'make|make|command make'
   'pkg-config|pkg-config|command pkg-config'
-  'prove|perl|command prove'
-  'pgrep|procps|command pgrep'
-  'IPC::Run for perl|libipc-run-perl|module IPC::Run'
   'libcurl|libcurl4-openssl-dev|library libcurl'
   'rapidjson|rapidjson-dev|header rapidjson/document.h'
   'PCRE2|libpcre2-dev|library libpcre2-8'
   'OpenSSL|libssl-dev|library openssl'
+)
+readonly test_needs=(
+  'prove|perl|command prove'
+  'pgrep|procps|command pgrep'
+  'IPC::Run for perl|libipc-run-perl|module IPC::Run'
   'openssl command|openssl|command openssl'
   'zlib|zlib1g-dev|library zlib'
   'Catch2|catch2|header catch2/catch.hpp catch2/catch_all.hpp'
@@ -34,10 +37,12 @@ readonly monitoring_tools=(
 )
 
 # What check_needs found missing: the names for people, and Debian's packages for all but PostgreSQL
-# of a yet unknown version and pgvector, which are not simply a package's name; and tools.
+# of a yet unknown version and pgvector, which are not simply a package's name; tools; and how many of
+# the names are of things that nothing can be built without, which come first.
 missing_names=()
 missing_packages=()
 missing_tools=()
+missing_to_build=0
 
 miss() {
   missing_names+=("$1")
@@ -96,18 +101,25 @@ check_postgres() {
   has_server || miss "PostgreSQL $pg_major server" "postgresql-$pg_major"
   has_headers "$pg_config" ||
     miss "PostgreSQL $pg_major server headers" "postgresql-server-dev-$pg_major"
-  has_test_tools ||
-    miss "PostgreSQL $pg_major pg_regress and TAP modules" "postgresql-server-dev-$pg_major"
   has_pgvector || miss "pgvector for PostgreSQL $pg_major"
 }
 
-# check_needs PROFILE ...: fills the two lists above.
+check_test_tools() {
+  [[ -z $pg_major ]] || has_test_tools ||
+    miss "PostgreSQL $pg_major pg_regress and TAP modules" "postgresql-server-dev-$pg_major"
+}
+
+# check_needs PROFILE ...: fills the lists above.
 check_needs() {
   missing_names=()
   missing_packages=()
   missing_tools=()
   local profile
   check_list "${build_needs[@]}"
+  check_postgres
+  missing_to_build=${#missing_names[@]}
+  check_list "${test_needs[@]}"
+  check_test_tools
   for profile in "$@"; do
     case $profile in
       lint) check_list "${lint_needs[@]}" ;;
@@ -115,5 +127,4 @@ check_needs() {
       monitoring) check_tools "${monitoring_tools[@]}" ;;
     esac
   done
-  check_postgres
 }

@@ -94,11 +94,12 @@ install_tools() {
   ((${#tools[@]} == 0)) || apt_install "${tools[@]}"
 }
 
-# build_pgvector WORK: builds and installs it, or ends with a message.
+# build_pgvector WORK: builds and installs it, or ends with a message; false where nothing can be
+# downloaded.
 build_pgvector() {
   local work=$1 mirror suite
   local advice='Check the network, and that the package debian-archive-keyring is current.'
-  install_tools
+  install_tools || return 1
   mirror=$(debian_mirror)
   for suite in "${newer_suites[@]}"; do
     say "building pgvector for PostgreSQL $pg_major from the source package in $suite"
@@ -109,5 +110,6 @@ build_pgvector() {
     fi
     advice="Install it by hand: make PG_CONFIG=$pg_config install in its source."
   done
+  [[ $is_offline == no ]] || return 1
   die_with_log "$(suite_name) has no package $(pgvector_package), and none could be built" "$advice"
 }
