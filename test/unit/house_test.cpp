@@ -1,7 +1,8 @@
-// The rules of the house that a compiler does not know: which directory may include which, and that
-// the map in CONTRIBUTING.md shows what is there.
+// The rules of the house that a compiler does not know: which directory may include which, that the
+// map in CONTRIBUTING.md shows what is there, and that scripts name sources that exist.
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 
 #include "unit/catch_bridge.hpp"
@@ -114,7 +115,44 @@ std::set<std::string> Map() {
   return paths;
 }
 
+/// Paths of sources in a script, such as src/core/utf8.cpp or src/core/json/*.cpp.
+std::vector<std::string> NamedSources(const std::string& text) {
+  static const std::regex kSource(R"(\bsrc/[A-Za-z0-9_/*]+\.[ch]pp\b)");
+  return {std::sregex_token_iterator(text.begin(), text.end(), kSource), {}};
+}
+
+bool IsThere(const fs::path& source) {
+  if (source.stem() != "*") {
+    return fs::exists(source);
+  }
+  const fs::path directory = source.parent_path();
+  return fs::is_directory(directory) &&
+         std::any_of(fs::directory_iterator(directory), fs::directory_iterator(),
+                     [&](const fs::directory_entry& entry) {
+                       return entry.path().extension() == source.extension();
+                     });
+}
+
 }  // namespace
+
+TEST_CASE("sources that scripts name are there", "[house]") {
+  std::size_t named = 0;
+  for (const auto& entry : fs::recursive_directory_iterator("scripts")) {
+    if (!entry.is_regular_file()) {
+      continue;
+    }
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const std::string& source : NamedSources(text)) {
+      ++named;
+      INFO(entry.path().string() << ": " << source);
+      CHECK(IsThere(source));
+    }
+  }
+  CHECK(named > 5);
+  CHECK_FALSE(IsThere("src/core/no_such_file.cpp"));
+  CHECK_FALSE(IsThere("src/core/no_such_directory/*.cpp"));
+}
 
 TEST_CASE("no file includes what is above it", "[house]") {
   std::size_t includes = 0;
