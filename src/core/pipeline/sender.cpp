@@ -24,7 +24,8 @@ void Sender::Run() {
     }
   }
   for (auto& [limiter, of_endpoint] : queues) {
-    SendUnsent(shares_[limiter], of_endpoint);
+    const bool probes = limiter != nullptr && limiter->IsBroken();
+    SendUnsent((probes ? probe_shares_ : shares_)[limiter], of_endpoint);
   }
   in_flight_.Drive();
 }
@@ -93,13 +94,16 @@ bool Sender::SendOne(Queue& queue) {
     return false;
   }
   const bool is_probe = permit->is_probe();
-  const std::size_t batch = queue.outbox.BatchSize(source);
-  Request request{.items = queue.outbox.NextBatch(source, is_probe ? 1 : batch, interrupt_,
+  const std::size_t batch = is_probe ? 1 : queue.outbox.BatchSize(source);
+  Request request{.items = queue.outbox.NextBatch(source, batch, interrupt_,
                                                   queue.meter.usage.truncated_chunks),
                   .route = route,
                   .permit = std::move(permit)};
-  // A probe is a turn as any other, or who has sent most before an outage would not have one in it.
-  Charge(queue, is_probe ? batch : request.items.size());
+  if (is_probe) {
+    ChargeProbe(queue);
+  } else {
+    Charge(queue, request.items.size());
+  }
   if (!request.items.empty()) {
     Submit(queue, std::move(request));
   }
@@ -110,6 +114,15 @@ bool Sender::SendOne(Queue& queue) {
 void Sender::Charge(const Queue& queue, std::size_t texts) {
   if (!planner_.IsIsolated(queue)) {
     shares_[LimiterOf(queue)].Charge(queue.share, static_cast<double>(texts));
+  }
+}
+
+/// What a probe finds out holds for all, so none takes precedence: queues have their turns whatever
+/// their priorities, and whatever they have sent before the outage.
+void Sender::ChargeProbe(const Queue& queue) {
+  if (!planner_.IsIsolated(queue)) {
+    probe_shares_[LimiterOf(queue)].Charge({.owner = queue.share.owner, .queue = queue.share.queue},
+                                           1);
   }
 }
 

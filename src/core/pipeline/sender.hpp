@@ -26,11 +26,14 @@ class Sender final {
   bool SendOne(Queue& queue);
 
  private:
+  using Shares = std::map<const Limiter*, policy::FairShare>;  // of each endpoint
+
   void SendDelayed(Queue& queue);
   void SendUnsent(policy::FairShare& share, std::vector<Queue*>& queues);
   bool FindRoute(Queue& queue);
   void SendToModel(Queue& queue);
   void Charge(const Queue& queue, std::size_t texts);
+  void ChargeProbe(const Queue& queue);
   void Submit(Queue& queue, Request request);
 
   const Clock& clock_;
@@ -41,7 +44,8 @@ class Sender final {
   Leases& leases_;
   const Planner& planner_;
   InterruptCheck interrupt_;
-  std::map<const Limiter*, policy::FairShare> shares_;  // of each endpoint, by texts
+  Shares shares_;        // by texts
+  Shares probe_shares_;  // by probes
 };
 
 }  // namespace ai::pipeline

@@ -37,6 +37,14 @@ TEST_CASE("no promise is broken in any history", "[simulation]") {
   }
 }
 
+TEST_CASE("histories that once broke a promise keep it", "[simulation]") {
+  for (const std::uint64_t seed : {169201}) {
+    const Result result = Simulator(seed).Run();
+    INFO(Story(seed, result));
+    CHECK(result.violation.empty());
+  }
+}
+
 TEST_CASE("a seed repeats its history", "[simulation]") {
   CHECK(Simulator(7).Run().counts == Simulator(7).Run().counts);
   CHECK(Simulator(7).Run().counts != Simulator(8).Run().counts);
