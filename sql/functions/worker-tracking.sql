@@ -39,8 +39,10 @@ $$;
 COMMENT ON FUNCTION ai._worker_heartbeat(uuid, bigint, bigint, text) IS
     'notes that a worker process is alive; the numbers are added to its totals';
 
+-- Workers report successes now and then, so these may be older than an error that is known already.
 CREATE OR REPLACE FUNCTION ai._worker_progress(worker_id uuid, worker_vectorizer_id int4,
-        num_successes bigint, error_message text) RETURNS void
+        num_successes bigint, error_message text, succeeded_at timestamptz DEFAULT NULL)
+    RETURNS void
     LANGUAGE plpgsql SECURITY INVOKER
     SET search_path TO pg_catalog, pg_temp
     AS $$
@@ -55,7 +57,7 @@ BEGIN
     ) VALUES (
         worker_vectorizer_id, num_successes,
         CASE WHEN error_message IS NULL THEN 0 ELSE 1 END,
-        CASE WHEN error_message IS NULL THEN progress_timestamp END,
+        CASE WHEN error_message IS NULL THEN coalesce(succeeded_at, progress_timestamp) END,
         CASE WHEN error_message IS NULL THEN worker_id END,
         CASE WHEN error_message IS NOT NULL THEN progress_timestamp END,
         error_message,
@@ -65,7 +67,7 @@ BEGIN
     ON CONFLICT (vectorizer_id) DO UPDATE SET
         success_count = ai.vectorizer_worker_progress.success_count + EXCLUDED.success_count,
         error_count = ai.vectorizer_worker_progress.error_count + EXCLUDED.error_count,
-        last_success_at = COALESCE(EXCLUDED.last_success_at,
+        last_success_at = GREATEST(EXCLUDED.last_success_at,
             ai.vectorizer_worker_progress.last_success_at),
         last_success_process_id = COALESCE(EXCLUDED.last_success_process_id,
             ai.vectorizer_worker_progress.last_success_process_id),
@@ -78,5 +80,5 @@ BEGIN
         updated_at = progress_timestamp;
 END
 $$;
-COMMENT ON FUNCTION ai._worker_progress(uuid, int4, bigint, text) IS
+COMMENT ON FUNCTION ai._worker_progress(uuid, int4, bigint, text, timestamptz) IS
     'adds to the progress of a vectorizer: successes, or one error if there is a message';

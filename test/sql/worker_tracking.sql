@@ -52,6 +52,10 @@ SELECT success_count, error_count, last_success_process_id = :'w' AS first, last
 SELECT ai._worker_progress(:'w2', :v, 3, NULL);
 SELECT success_count, error_count, last_success_process_id = :'w2' AS second, last_error_process_id = :'w2' AS error_kept,
     last_error_message, last_error_at < last_success_at AS error_before FROM ai.vectorizer_worker_progress;
+-- A success that is reported late, and was before an error, does not look as if it came after it.
+SELECT ai._worker_progress(:'w2', :v, 0, 'it broke again');
+SELECT ai._worker_progress(:'w', :v, 1, NULL, last_error_at - interval '1 ms') FROM ai.vectorizer_worker_progress;
+SELECT success_count, last_error_at > last_success_at AS error_after FROM ai.vectorizer_worker_progress;
 -- The first report may be an error, with successes beside it.
 DELETE FROM ai.vectorizer_worker_progress;
 SELECT ai._worker_progress(:'w', :v, 2, 'partly');

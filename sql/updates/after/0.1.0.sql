@@ -12,3 +12,4 @@ DROP FUNCTION ai._worker_crashed(text, text, jsonb, boolean, boolean);
 DROP FUNCTION ai._worker_gone(text);
 DROP FUNCTION ai._worker_starting(text, boolean);
 DROP FUNCTION ai._worker_forget(text);
+DROP FUNCTION ai._worker_progress(uuid, int4, bigint, text);

@@ -120,6 +120,7 @@ void Storer::OnStored(Queue& queue, std::span<const RowPtr> rows, const Stored& 
   queue.meter.usage += stored.usage;
   queue.hand.End(done);
   if (!done.empty()) {
+    queue.meter.usage.last_row_at = clock_.WallNow();
     queue.back_off.last_error.clear();
     queue.storage.locks_met = 0;
   }

@@ -1,8 +1,11 @@
 // What is counted for a queue, and will be added to the counters of the database.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+
+#include "core/clock.hpp"
 
 namespace ai::pipeline {
 
@@ -13,6 +16,7 @@ struct Usage {
   std::int64_t sent_chunks = 0;
   std::int64_t reused_chunks = 0;
   std::int64_t truncated_chunks = 0;
+  WallTime last_row_at = {};
 
   bool operator==(const Usage&) const = default;
 
@@ -23,6 +27,7 @@ struct Usage {
     sent_chunks += more.sent_chunks;
     reused_chunks += more.reused_chunks;
     truncated_chunks += more.truncated_chunks;
+    last_row_at = std::max(last_row_at, more.last_row_at);
     return *this;
   }
 };

@@ -9,6 +9,10 @@ pg::Argument Number(std::int64_t value) {
   return {INT8OID, Int64GetDatum(value)};
 }
 
+double Seconds(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 }  // namespace
 
 void AddUsageOfVectorizer(pg::Spi& spi, std::int32_t id, const std::string& lease,
@@ -16,6 +20,7 @@ void AddUsageOfVectorizer(pg::Spi& spi, std::int32_t id, const std::string& leas
   const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(lease)},
                                     {INT4OID, Int32GetDatum(id)},
                                     Number(usage.rows),
+                                    {FLOAT8OID, Float8GetDatum(Seconds(usage.last_row_at))},
                                     {TEXTOID, pg::TextDatum(model)},
                                     Number(usage.requests),
                                     Number(usage.input_tokens),
@@ -24,12 +29,13 @@ void AddUsageOfVectorizer(pg::Spi& spi, std::int32_t id, const std::string& leas
                                     Number(usage.truncated_chunks)};
   if (usage.rows > 0) {
     spi.Execute(
-        "SELECT ai._worker_progress($1::pg_catalog.uuid, v.id, $3, NULL) FROM ai.vectorizer v "
+        "SELECT ai._worker_progress($1::pg_catalog.uuid, v.id, $3, NULL, "
+        "pg_catalog.to_timestamp($4)) FROM ai.vectorizer v "
         "WHERE v.id OPERATOR(pg_catalog.=) $2",
-        std::span(arguments, 3));
+        std::span(arguments, 4));
   }
   spi.Execute(
-      "SELECT ai._worker_usage(v.id, $4, $5, $6, $3, $7, $8, $9) FROM ai.vectorizer v "
+      "SELECT ai._worker_usage(v.id, $5, $6, $7, $3, $8, $9, $10) FROM ai.vectorizer v "
       "WHERE v.id OPERATOR(pg_catalog.=) $2",
       arguments);
 }
