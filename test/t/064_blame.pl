@@ -17,6 +17,18 @@ sub is_closed
 	return ok($engine->poll("SELECT state IN ('ok', 'failing') FROM ai.provider_status WHERE endpoint = '$endpoint'"), $test);
 }
 
+# Writes one row of alice after another, each of which has to be prompt, until as many rows of a table are given up.
+sub others_go_on_until_failed
+{
+	my ($table, $rows) = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+	while (sql("SELECT failed FROM ai.job_counts WHERE name = '$table'") < $rows && time < $deadline)
+	{
+		$engine->is_prompt('letters', "others go on while rows of $table are found out") or die;
+	}
+	return;
+}
+
 sql("CREATE ROLE $_ LOGIN; GRANT CREATE ON SCHEMA public TO $_; SELECT ai.grant_secret('OPENAI_API_KEY', '$_')") foreach qw(alice mallory);
 $engine->table_of('alice', 'letters');
 $engine->is_prompt('letters', 'a row');
@@ -33,11 +45,7 @@ is_closed('and the breaker closes');
 
 # -- while others go on, it stays closed
 
-my $rounds = 0;
-while (sql(q{SELECT failed FROM ai.job_counts WHERE name = 'traps'}) < 20 && ++$rounds < 200)
-{
-	$engine->is_prompt('letters', "while they are found out, round $rounds") or die;
-}
+others_go_on_until_failed(traps => 20);
 is(sql(q{SELECT pending + running + retryable, failed FROM ai.job_counts WHERE name = 'traps'}), '0|20', 'the rows to blame are given up');
 like(sql(q{SELECT DISTINCT last_error FROM ai.jobs('traps') WHERE status = 'failed'}), qr/\AHTTP status 500 from [^\n]*\z/, 'with the error');
 is(sql(q{SELECT max(attempts) FROM ai.jobs('letters')}), '', 'and nothing is held against others');
@@ -47,11 +55,7 @@ is(sql(q{SELECT max(attempts) FROM ai.jobs('letters')}), '', 'and nothing is hel
 $engine->table_of('mallory', 'mixed', processing => 'ai.processing_default(batch_size => 50, max_attempts => 2)');
 sql(q{INSERT INTO mixed SELECT n, CASE WHEN n % 20 = 7 THEN 'poison ' ELSE 'harmless ' END || n FROM generate_series(1, 100) n});
 ok($engine->poll(q{SELECT count(*) = 95 FROM mixed_embedding_store}), 'good rows are stored');
-$rounds = 0;
-while (sql(q{SELECT failed FROM ai.job_counts WHERE name = 'mixed'}) < 5 && ++$rounds < 200)
-{
-	$engine->is_prompt('letters', "others go on, round $rounds") or die;
-}
+others_go_on_until_failed(mixed => 5);
 is(sql(q{SELECT string_agg(key ->> 'id', ',' ORDER BY (key ->> 'id')::int) FROM ai.jobs('mixed') WHERE status = 'failed'}), '7,27,47,67,87',
 	'bad ones are given up');
 is_closed('the provider is asked as ever');
