@@ -1,4 +1,4 @@
-// The library's start. Whatever has to exist in every process is set up here, in order.
+// _PG_init: sets up what every process needs, in order.
 #include "pg/preload.hpp"
 
 #include "pg/extension_check.hpp"

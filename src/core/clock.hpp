@@ -1,6 +1,6 @@
 // Time as a parameter, so that everything that waits, expires or backs off is tested without
 // waiting. Steady time measures durations within one process; wall time is for what is stored or
-// shown. The core never sleeps: who waits for an instant waits in its own event loop.
+// shown. The core never sleeps: callers wait in their own event loop.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// The exception that the core throws at a caller's mistake or a broken limit. It carries what
+// The exception that the core throws for an invalid argument or an exceeded limit. It carries what
 // PostgreSQL's error report wants, without knowing PostgreSQL: the border maps ErrorCode to a
-// SQLSTATE. Failures that are expected in normal running (a provider's 429) are not thrown; they
+// SQLSTATE. Failures that are expected in normal operation (a provider's 429) are not thrown; they
 // are values, see failure.hpp.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace ai {
 enum class ErrorCode {
   kInvalidParameter,  // an argument or a configuration value is not acceptable
   kInvalidText,       // a text is not in the form asked for (JSON, UTF-8, a pattern)
-  kLimitExceeded,     // an input or a computation is larger than we are willing to handle
+  kLimitExceeded,     // an input or a computation exceeds a limit
   kNotSupported,      // correct, but this build or this provider cannot do it
   kUndefinedObject,   // a name refers to nothing
-  kMissingResource,   // a file that should have been installed is not there or is damaged
-  kProvider,          // a provider, or the way to it, failed us
+  kMissingResource,   // a file that should have been installed is missing or damaged
+  kProvider,          // a provider or the network failed
   kCancelled,         // the caller asked to stop
-  kInternal,          // a broken assumption of ours
+  kInternal,          // an internal inconsistency
 };
 
 /// An error for the user. The message follows PostgreSQL's style: lower case, no full stop; detail

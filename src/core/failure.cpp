@@ -14,24 +14,25 @@ struct Entry {
 
 constexpr std::array kEntries = {
     Entry{FailureClass::kDeferred, "deferred",
-          "The provider asked to come back later; no attempt is charged and the rows stay queued."},
+          "The provider asked to retry later; no attempt is charged and the rows stay queued."},
     Entry{FailureClass::kTransient, "transient",
-          "The network or the provider had a problem that is likely to pass; the rows are tried "
-          "again after a growing delay."},
+          "The network or the provider had a temporary problem; the rows are retried with "
+          "exponential back-off."},
     Entry{
         FailureClass::kSuspect, "suspect",
-        "The provider refused the input; the batch is split until the row at fault stands alone."},
+        "The provider refused the input; the batch is bisected to find the row at fault."},
     Entry{
         FailureClass::kConfiguration, "configuration",
-        "The provider refuses to work with this key, model or account; the rows stay queued until "
-        "that is changed."},
+        "The provider does not accept this key, model or account; the rows stay queued until that "
+        "is changed."},
     Entry{FailureClass::kInvalidReply, "invalid_reply",
-          "The provider's answer does not fit the request; nothing of it is written and the rows "
-          "are tried again."},
+          "The provider's reply does not match the request; nothing is stored and the rows are "
+          "retried."},
     Entry{FailureClass::kReclaimed, "reclaimed",
-          "The worker died while it held the rows; they were released with one attempt charged."},
+          "The worker crashed while it held the rows; they were released with one attempt "
+          "charged."},
     Entry{FailureClass::kExhausted, "exhausted",
-          "Every attempt was used up; the row was moved to the failed table."},
+          "No attempts are left; the row was moved to the failed table."},
 };
 
 const Entry& Find(FailureClass failure_class) {

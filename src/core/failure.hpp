@@ -1,6 +1,6 @@
-// A failure that is expected in normal running, as a value: what class it is of decides what
-// follows, what the provider said is kept for the user. It never carries a secret, a request or a
-// reply body.
+// A failure that is expected in normal operation, as a value: its class decides how it is handled,
+// and the provider's message is kept for the user. It never contains a secret, a request or a reply
+// body.
 #pragma once
 
 #include <chrono>
@@ -11,19 +11,19 @@
 namespace ai {
 
 enum class FailureClass {
-  kDeferred,       // the provider asks to come back later; the rows are not to blame
-  kTransient,      // trouble on the way or at the provider that is likely to pass
-  kSuspect,        // the provider refused the input; one of the rows of the batch is to blame
-  kConfiguration,  // nothing will work before somebody changes a key, a model or a contract
-  kInvalidReply,   // the provider answered with something that must not be written
-  kReclaimed,      // the worker died while it held the rows; one of them may have killed it
-  kExhausted,      // every attempt was used up; the row waits for a hand
+  kDeferred,       // the provider asks to retry later; the rows are not at fault
+  kTransient,      // a temporary problem of the network or the provider
+  kSuspect,        // the provider refused the input; one of the rows of the batch is at fault
+  kConfiguration,  // nothing will work before the key, the model or the account is changed
+  kInvalidReply,   // the reply does not match the request and must not be stored
+  kReclaimed,      // the worker crashed while it held the rows; one of them may be the cause
+  kExhausted,      // no attempts are left; the row is a dead letter
 };
 
-/// The name of a class as it stands in tables and messages: "deferred", "invalid_reply", ...
+/// The name of a class as in tables and messages: "deferred", "invalid_reply", ...
 std::string_view Name(FailureClass failure_class);
 
-/// One sentence for the user: what a failure of this class means and what follows from it.
+/// One sentence for the user: what a failure of this class means and how it is handled.
 std::string_view Describe(FailureClass failure_class);
 
 /// The class of that name, nothing if there is none. Name and ParseFailureClass are inverse.
@@ -33,7 +33,7 @@ std::optional<FailureClass> ParseFailureClass(std::string_view name);
 struct Failure {
   FailureClass failure_class = FailureClass::kTransient;
   std::string message = {};        // lower case, no full stop
-  int http_status = 0;             // 0: there was no answer
+  int http_status = 0;             // 0: there was no reply
   std::string provider_code = {};  // the provider's own code or type of error, may be empty
   std::optional<std::chrono::milliseconds> retry_after = std::nullopt;
   std::string hint = {};  // a sentence that says what to do, may be empty

@@ -1,5 +1,5 @@
-// How long-running pure code lets its caller stop it. The core never looks at a signal; it asks
-// the callback now and then, and unwinds by exception when the answer is yes.
+// Cancellation of long-running pure code. The core never checks signals; it calls the callback
+// periodically, and unwinds by an exception if that returns true.
 #pragma once
 
 #include "core/error.hpp"

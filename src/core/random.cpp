@@ -16,7 +16,7 @@ std::mt19937_64 SeededEngine() {
 
 std::uint32_t Random::Below(std::uint32_t bound) {
   if (bound == 0) {
-    throw Error(ErrorCode::kInternal, "no random number is below zero");
+    throw Error(ErrorCode::kInternal, "bound of a random number must be positive");
   }
   // Exact enough: a bound of 32 bits leaves 21 bits of the double to spread the remainder over.
   return static_cast<std::uint32_t>(Uniform() * bound);

@@ -1,4 +1,4 @@
-// Chance as a parameter: jitter and choices are reproducible in tests. Not for keys or tokens.
+// Randomness as a parameter: jitter and choices are reproducible in tests. Not for cryptography.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Either a value or the failure that came instead: a Failure, or a kind of it that says more. For
-// outcomes that are expected; a caller's mistake is an Error and is thrown. To read the side that
-// is not there is such a mistake.
+// Either a value or a failure: a Failure or a type derived from it. For expected outcomes; a
+// programming error, such as reading the side that is not present, is thrown as an Error.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// See utf8.hpp. Plain text is mostly ASCII, so validation and counting walk words of eight bytes
-// and look at single bytes only where something else stands.
+// See utf8.hpp. Plain text is mostly ASCII, so validation and counting process words of eight
+// bytes, and single bytes only where there is something else.
 #include "core/utf8.hpp"
 
 #include <algorithm>

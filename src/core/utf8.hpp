@@ -19,14 +19,15 @@ struct Decoded {
 /// True if text is well-formed: no overlong form, no surrogate, nothing above U+10FFFF.
 bool IsValid(std::string_view text);
 
-/// The length in bytes of the longest well-formed prefix: where the first mistake is, if any.
+/// The length in bytes of the longest well-formed prefix: the offset of the first error, if any.
 std::size_t ValidPrefix(std::string_view text);
 
 /// The number of code points. INVARIANT: text is valid UTF-8.
 std::size_t CountCodePoints(std::string_view text);
 
 /// The code point that starts at offset. INVARIANT: offset is inside text. Where no well-formed
-/// sequence starts, the answer is U+FFFD of length 1, so that a walk always ends. Inline for ASCII.
+/// sequence starts, the result is U+FFFD of length 1, so that iteration always terminates. Inline
+/// for ASCII.
 Decoded DecodeSlowly(std::string_view text, std::size_t offset);
 inline Decoded DecodeAt(std::string_view text, std::size_t offset) {
   const auto lead = static_cast<unsigned char>(text[offset]);

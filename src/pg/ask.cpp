@@ -10,9 +10,9 @@
 namespace ai::pg {
 namespace {
 
-constexpr std::size_t kMostInFlight = 8;
+constexpr std::size_t kMaxInFlight = 8;
 
-/// Without the query, in which somebody may have put a key.
+/// Without the query string, which may contain a key.
 void TellOf(const http::Request& request) {
   const char* method = request.method == http::Method::kPost ? "POST " : "GET ";
   Tell(INFO, method + request.url.substr(0, request.url.find('?')) + ", " +
@@ -43,7 +43,7 @@ std::vector<http::Response> Ask(const json::Value& config, std::vector<http::Req
   }
   const SteadyTime start = SystemClock().Now();
   auto responses =
-      http::FetchAll(SessionTransport(), std::move(requests), kMostInFlight, ServeInterrupts);
+      http::FetchAll(SessionTransport(), std::move(requests), kMaxInFlight, ServeInterrupts);
   if (!responses) {
     ThrowFailure(provider == nullptr ? responses.failure()
                                      : provider->Explain(responses.failure()));

@@ -1,5 +1,5 @@
-// The requests of a SQL function: sent, waited for so that they can be cancelled, and told about if
-// the caller wants that (verbose).
+// The requests of a SQL function: sends them, waits interruptibly, and reports on them if the
+// caller wants that (verbose).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Columns of a result by their names, read as C++ values. A name is looked up once for a result, so
-// a value costs no more than by its number; and a column of another type than expected is refused
-// before a value of it is misread.
+// Columns of a result by their names, read as C++ values. A name is looked up once per result, so
+// reading a value costs no more than by number; and a column of an unexpected type is rejected
+// before a value is misread.
 #pragma once
 
 #include "pg/datum.hpp"
@@ -57,7 +57,7 @@ using TimeColumn = Column<TimestampTz, reading::Int8, TIMESTAMPTZOID>;
 using Float8Column = Column<double, reading::Float8, FLOAT8OID>;
 using OidColumn = Column<Oid, reading::ObjectId, OIDOID>;
 using XidColumn = Column<TransactionId, reading::ObjectId, XIDOID>;
-/// As UTF-8; good as long as the rows are.
+/// As UTF-8; valid as long as the rows are.
 using TextColumn = Column<std::string_view, Utf8View, TEXTOID>;
 using TextArrayColumn =
     Column<std::vector<std::optional<std::string_view>>, TextArray, TEXTARRAYOID>;

@@ -65,7 +65,7 @@ std::string_view Utf8View(Datum text) {
 
 Datum TextDatum(std::string_view utf8) {
   if (utf8.find('\0') != std::string_view::npos) {
-    throw ai::Error(ErrorCode::kInvalidText, "a text value cannot hold a null character");
+    throw ai::Error(ErrorCode::kInvalidText, "text must not contain a null character");
   }
   return Call([&] {
     const int length = static_cast<int>(utf8.size());
@@ -80,8 +80,8 @@ Datum TextDatum(std::string_view utf8) {
 }
 
 Datum MessageDatum(std::string_view whole) {
-  constexpr std::size_t kMost = 2000;
-  const std::string_view message = utf8::Clip(whole, kMost);
+  constexpr std::size_t kMax = 2000;
+  const std::string_view message = utf8::Clip(whole, kMax);
   const int encoding = GetDatabaseEncoding();
   const bool keep_all = (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) && utf8::IsValid(message);
   std::string text(message);
@@ -244,7 +244,7 @@ Oid VectorType() {
       "  AND e.extname OPERATOR(pg_catalog.=) 'vector'"
       " WHERE t.typname OPERATOR(pg_catalog.=) 'vector'");
   if (rows.count() == 0) {
-    throw ai::Error(ErrorCode::kUndefinedObject, "the type \"vector\" of pgvector is not there", {},
+    throw ai::Error(ErrorCode::kUndefinedObject, "type \"vector\" does not exist", {},
                     "Run CREATE EXTENSION vector.");
   }
   return DatumGetObjectId(rows.At(0, 0).value());

@@ -1,8 +1,8 @@
 // Values on their way between PostgreSQL and the core. The core speaks UTF-8 and plain C++ types;
 // the database may be in any encoding, and a value may be toasted.
 //
-// The views point into the value itself or into the current memory context, so they are good for
-// as long as that is.
+// The views point into the value itself or into the current memory context, and are valid as long
+// as that is.
 #pragma once
 
 #include "pg/postgres.hpp"
@@ -15,9 +15,8 @@ std::string_view Utf8View(Datum text);
 /// A text value from UTF-8, in the database's encoding. Throws ai::Error if there is a zero byte.
 Datum TextDatum(std::string_view utf8);
 
-/// A text value of what somebody else said: a provider, PostgreSQL itself; no more than its
-/// beginning. Never throws because of its characters; those that the database may not be able to
-/// hold become question marks.
+/// A text value from external text, such as a provider's message, clipped. Never throws because of
+/// its characters; those that the database's encoding may lack become question marks.
 Datum MessageDatum(std::string_view whole);
 
 /// The elements of a text[], as UTF-8; nullopt is SQL's null.
@@ -47,7 +46,7 @@ Datum NullableArrayDatum(Oid type, std::span<const std::optional<Datum>> element
 Datum ByteaDatum(std::span<const std::uint8_t> bytes);
 std::span<const std::uint8_t> ByteaView(Datum bytea);
 
-/// A tid, as good as what it points to; and the tid of a value.
+/// A tid datum, valid as long as what it points to; and the tid of a datum.
 inline Datum TidDatum(const ItemPointerData* tid) {
   return PointerGetDatum(tid);
 }

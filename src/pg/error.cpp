@@ -168,7 +168,7 @@ int SqlState(ErrorCode code) noexcept {
 
 void Raise(const ErrorReport& report) {
   if (report.cancelled) {
-    // The server's own words: user request, statement timeout, shutdown.
+    // The server's own message: user request, statement timeout, shutdown.
     CHECK_FOR_INTERRUPTS();
   }
   ereport(ERROR, errcode(report.sqlstate), errmsg("%s", report.message),

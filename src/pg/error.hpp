@@ -34,20 +34,20 @@ class Error final : public std::exception {
   std::shared_ptr<Record> record_;
 };
 
-/// Whether an error in writing a row alone is about its values: a constraint, a length, a class of
-/// its own that a trigger raises. Any other may be the table's or the server's: what becomes of
-/// other rows tells.
+/// Whether an error in storing a single row concerns its values: a constraint, a length, a custom
+/// SQLSTATE class raised by a trigger. Any other may be the table's or the server's: other rows
+/// will show which.
 bool IsAboutRow(const Error& error) noexcept;
 
-/// Whether an error is one of memory, disk, connections, other transactions, and the server's own
-/// words: not what code of a user raises with such an SQLSTATE.
+/// Whether an error concerns memory, disk, connections or other transactions, and was raised by the
+/// server itself, not by user code with such an SQLSTATE.
 bool IsOfServer(const Error& error) noexcept;
 
-/// Somebody else has locked what was wanted, for longer than lock_timeout: the server says so, and
-/// not a user's code that raises the same SQLSTATE.
+/// Whether lock_timeout expired: raised by the server itself, not by user code with the same
+/// SQLSTATE.
 bool MeetsLock(const Error& error) noexcept;
 
-/// There is no table or column of that name, or none in its place in the statement.
+/// Whether a table or column does not exist, or is not what the statement expects.
 bool MissesName(const Error& error) noexcept;
 
 /// What is left of a C++ exception when it has been destroyed: plain memory, so that a longjmp may

@@ -22,8 +22,8 @@ void RequirePgvector() {
     return;
   }
   throw ai::Error(ErrorCode::kNotSupported,
-                  "extension \"ai\" needs the extension \"vector\" (pgvector), which is not "
-                  "installed on this server",
+                  "extension \"ai\" requires the extension \"vector\" (pgvector), which is not "
+                                                                    "available on this server",
                   {},
                   "Install the package postgresql-" + std::to_string(PG_VERSION_NUM / 10000) +
                       "-pgvector, then run CREATE EXTENSION ai CASCADE again.");

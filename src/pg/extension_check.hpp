@@ -1,10 +1,10 @@
-// CREATE EXTENSION ai on a server that lacks pgvector: says which package to install.
+// CREATE EXTENSION ai on a server without pgvector: names the package to install.
 #pragma once
 
 namespace ai::pg {
 
-/// Looks at each CREATE EXTENSION ai before the server does. Effective only when preloaded, since
-/// otherwise the library is not there yet when the statement comes.
+/// Checks each CREATE EXTENSION ai before the server runs it. Effective only when preloaded, since
+/// otherwise the library is not loaded yet at that time.
 void InstallExtensionCheck();
 
 }  // namespace ai::pg

@@ -1,4 +1,4 @@
-// Tables for those who look at many and must wait for none.
+// Opens tables without waiting, for polling many of them.
 #pragma once
 
 #include "pg/postgres.hpp"
@@ -7,8 +7,8 @@ namespace ai::pg {
 
 enum class TableState : std::uint8_t { kOpen, kLocked, kGone };
 
-/// A relation with AccessShareLock on it, if nobody has a lock that is in the way. What it does may
-/// raise an error of the server, and it owns nothing: call it, and close it, within pg::Call.
+/// Opens a relation with AccessShareLock unless there is a conflicting lock. May ereport, and owns
+/// nothing: open and close it within pg::Call.
 struct FreeTable {
   explicit FreeTable(Oid oid) {
     if (!ConditionalLockRelationOid(oid, AccessShareLock)) {
@@ -22,8 +22,8 @@ struct FreeTable {
     }
   }
 
-  /// The lock is not kept: who looks at a thousand tables in a transaction would use up the
-  /// server's.
+  /// The lock is not kept: polling a thousand tables in one transaction would exhaust the lock
+  /// table.
   void Close() {
     if (relation != nullptr) {
       relation_close(relation, AccessShareLock);

@@ -36,7 +36,7 @@ Oid FunctionOwner(Oid function) {
   return owner;
 }
 
-/// Functions of the server itself never get here: they need no look.
+/// Built-in functions never get here.
 bool IsTrusted(Oid function) {
   const Oid owner = FunctionOwner(function);
   return superuser_arg(owner) || owner == ExtensionOwner();
@@ -52,11 +52,11 @@ void OnCall(FmgrHookEventType event, FmgrInfo* info, Datum* argument) {
   if (event == FHET_START && !RunsOwnersCode() && info->fn_oid >= FirstNormalObjectId &&
       !IsTrusted(info->fn_oid) && (superuser() || GetUserId() == ExtensionOwner())) {
     ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-            errmsg("a background process must not run function %s of role \"%s\" as superuser",
+            errmsg("background process must not run function %s of role \"%s\" as superuser",
                    format_procedure(info->fn_oid),
                    GetUserNameFromId(FunctionOwner(info->fn_oid), true)),
-            errhint("If you did not make that function to attack this server, please report it as "
-                    "a defect of the extension \"ai\"."));
+            errhint("Unless the function is an attempt to attack this server, report this as a "
+                    "bug in the extension \"ai\"."));
   }
   if (next_hook != nullptr) {
     next_hook(event, info, argument);

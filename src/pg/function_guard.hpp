@@ -1,7 +1,7 @@
-// A second wall behind qualified names, for background processes: with the rights of a superuser
-// they call functions of superusers and of the extension's owner, and no others. A name that
-// resolved to a function, an operator, a cast or the check of a domain of somebody else, in
-// whatever way, would otherwise run that role's code as superuser.
+// Defence in depth behind qualified names, for background processes: as superuser they call only
+// functions owned by superusers and by the extension's owner. Otherwise a name that somehow
+// resolved to another role's function, operator, cast or domain check would run that role's code as
+// superuser.
 #pragma once
 
 #include "pg/postgres.hpp"

@@ -13,7 +13,7 @@ bool ServeInterrupts() noexcept {
     Call([] { CHECK_FOR_INTERRUPTS(); });
     return false;
   } catch (const std::exception&) {
-    // Rare (a conflict with recovery): the work has to end, with less of a reason.
+    // Rare (a recovery conflict): the work has to stop, without a specific reason.
     return true;
   }
 }

@@ -4,9 +4,8 @@
 //   Boundary(fn)  C++ -> PostgreSQL: runs fn, an exception from it becomes an ereport(ERROR)
 //
 // Every function that PostgreSQL calls is a Boundary; every PostgreSQL function that can ereport
-// while a C++ object lives is called through Call. A caught pg::Error is for cleaning up and
-// passing on. To go on working, roll back the transaction or subtransaction first (see
-// transaction.hpp).
+// while a C++ object lives is called through Call. After catching a pg::Error, clean up and rethrow
+// it. To continue instead, roll back the transaction or subtransaction first (see transaction.hpp).
 #pragma once
 
 #include "pg/error.hpp"

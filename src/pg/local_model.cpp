@@ -11,7 +11,7 @@ std::string PathOf(std::string_view name) {
   if (!set.empty()) {
     return set;
   }
-  // A name is not a way out of the directory.
+  // A name must not lead out of the directory.
   if (name.empty() || name.find('/') != std::string_view::npos || name[0] == '.') {
     throw ai::Error(ErrorCode::kInvalidParameter,
                     "\"" + std::string(name) + "\" is not the name of an embedded model", {},

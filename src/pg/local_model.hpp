@@ -12,12 +12,11 @@ namespace ai::pg {
 inline constexpr const char* kDefaultLocalModel = "all-MiniLM-L6-v2";
 
 /// The model of that name from the directory `ai` below the server's share directory; or that of
-/// the setting ai.model_path, whatever its name. Throws ai::Error naming what is expected and how
-/// to get it.
+/// the setting ai.model_path, whatever its name. Throws ai::Error that names the missing file and
+/// how to install it.
 std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name);
 
-/// The same, with an error if it is another one than a configuration names, or if its vectors have
-/// other dimensions.
+/// The same; throws if its name or number of dimensions differs from the configuration.
 std::shared_ptr<const model::Model> OpenLocalModel(std::string_view name, std::int64_t dimensions);
 
 }  // namespace ai::pg

@@ -19,8 +19,8 @@ class MemoryContextScope final {
   MemoryContext previous_;
 };
 
-/// The memory of one turn of a worker's loop. What a turn allocates is gone when the turn ends,
-/// so that a loop that runs for months stays as small as on its first day.
+/// The memory of one turn of a worker's loop. What a turn allocates is freed at its end, so that a
+/// loop that runs for months does not grow.
 class TurnMemory final {
  public:
   explicit TurnMemory(const char* name)
@@ -31,7 +31,7 @@ class TurnMemory final {
   TurnMemory(const TurnMemory&) = delete;
   TurnMemory& operator=(const TurnMemory&) = delete;
 
-  /// Current while it lives; its end resets the memory.
+  /// Makes the memory current; resets it at the end of the scope.
   class Turn final {
    public:
     explicit Turn(TurnMemory& memory) noexcept : context_(memory.context_), scope_(context_) {}

@@ -9,10 +9,10 @@ namespace {
 using std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 
-/// How often the limit is looked at; and how often code that catches a cancellation is cancelled
+/// How often the limit is checked, and how often code that catches a cancellation is cancelled
 /// again.
 constexpr int kTickMilliseconds = 20;
-/// What somebody else has locked is tried again later: a worker waits for nobody.
+/// Locked rows are retried later: a worker does not wait.
 constexpr const char* kLockTimeout = "20ms";
 
 OwnerWatch watch;
@@ -30,7 +30,7 @@ void OnTick() {
   }
   if (!cancelled) {
     const bool is_late = watch.has_limit && SteadyClock::now() >= deadline;
-    cancelled_for_others = !is_late && watch.must_let_go != nullptr && watch.must_let_go();
+    cancelled_for_others = !is_late && watch.must_yield != nullptr && watch.must_yield();
     cancelled = is_late || cancelled_for_others;
   }
   if (cancelled) {
@@ -40,13 +40,13 @@ void OnTick() {
   }
 }
 
-/// PL/pgSQL can catch a cancellation, by name, in a block that is a subtransaction. None begins any
-/// more then; so the cancellations that follow get out of every block that there is.
+/// PL/pgSQL can catch a cancellation by name in a block, which is a subtransaction. No further one
+/// can be started then, so repeated cancellations get out of every block.
 void OnSubtransaction(SubXactEvent event, SubTransactionId /*mine*/, SubTransactionId /*parent*/,
                       void* /*argument*/) {
   if (event == SUBXACT_EVENT_START_SUB && depth > 0 && cancelled) {
     ereport(ERROR, errcode(ERRCODE_QUERY_CANCELED),
-            errmsg("canceling statement because it was canceled before"));
+            errmsg("canceling statement after an earlier cancellation"));
   }
 }
 
@@ -62,7 +62,7 @@ void StartTimer() {
 void StopTimer() {
   disable_timeout(*timer, false);
   if (cancelled) {
-    QueryCancelPending = false;  // the last one may have come too late for the statement
+    QueryCancelPending = false;  // the last one may have come too late
   }
 }
 
@@ -70,7 +70,8 @@ void Set(const char* name, const char* value) {
   set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/// A restricted operation cannot make temporary tables, but functions and types in pg_temp.
+/// A security-restricted operation cannot create temporary tables, but functions and types in
+/// pg_temp.
 void RefuseTemporaryObjects() {
   Oid schema = InvalidOid;
   Oid toast_schema = InvalidOid;
@@ -78,7 +79,7 @@ void RefuseTemporaryObjects() {
   if (OidIsValid(schema)) {
     ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
             errmsg("cannot create temporary objects in a worker"),
-            errhint("Have the triggers and functions of the table use permanent objects."));
+            errhint("Use permanent objects in the triggers and functions of the table."));
   }
 }
 
@@ -86,7 +87,7 @@ void RefuseTemporaryObjects() {
 
 const char* OwnerCancelled::what() const noexcept {
   return reason_ == Reason::kTime
-             ? "canceling statement because it took longer than ai.store_timeout"
+             ? "canceling statement due to ai.store_timeout"
              : "canceling statement because it held up rows of other owners";
 }
 

@@ -1,8 +1,8 @@
-// Running what users wrote: triggers, constraints, policies, index expressions. It runs as the
-// owner of the table, as a security-restricted operation, in a level of settings of its own that is
-// always rolled back. In a background process it also has a time limit that it cannot change, and
-// leaves nothing in the session: what PostgreSQL does not refuse in a restricted operation is
-// refused or released here.
+// Runs user code: triggers, constraints, policies, index expressions. It runs as the owner of the
+// table, as a security-restricted operation, in its own GUC nest level that is always rolled back.
+// In a background process it also has a time limit that it cannot change, and leaves nothing in the
+// session: what PostgreSQL allows in a security-restricted operation nevertheless is refused or
+// released here.
 #pragma once
 
 #include <chrono>
@@ -27,20 +27,20 @@ class OwnerCancelled final : public std::exception {
   Reason reason_;
 };
 
-/// What a background process does when it begins and ends to run an owner's code, and how it tells
-/// that it has to let go: that is called by a signal handler.
+/// Hooks of a background process for the begin and end of an owner's code, and whether it must
+/// yield, which is called by a signal handler.
 struct OwnerWatch {
   bool has_limit = true;  // of ai.store_timeout
   void (*begin)(Oid owner) noexcept = nullptr;
   void (*end)() noexcept = nullptr;
-  bool (*must_let_go)() noexcept = nullptr;
+  bool (*must_yield)() noexcept = nullptr;
 };
 
-/// For a background process, once, when it is connected: from then on there is a time limit.
+/// Call once in a background process after connecting: enables the time limit.
 void LimitOwnersTime();
 void SetOwnerWatch(const OwnerWatch& watch);
 
-/// Whether the code that runs now is an owner's, with that owner's rights.
+/// Whether an owner's code is running now, with that owner's privileges.
 bool RunsOwnersCode() noexcept;
 
 /// Use RunAsOwner.
@@ -51,7 +51,7 @@ class OwnerScope final {
   OwnerScope(const OwnerScope&) = delete;
   OwnerScope& operator=(const OwnerScope&) = delete;
 
-  /// The code went well. Throws if it left something that would outlive the transaction.
+  /// The code succeeded. Throws if it left something that would outlive the transaction.
   void End();
   /// The code failed: throws OwnerCancelled if the reason is that it was cancelled here.
   void Explain();
@@ -65,7 +65,7 @@ class OwnerScope final {
   bool open_ = true;
 };
 
-/// Runs body with the rights of an owner. If it throws, the transaction must be rolled back.
+/// Runs body with an owner's privileges. If it throws, the transaction must be rolled back.
 template <typename Body>
 void RunAsOwner(Oid owner, const Body& body) {
   OwnerScope scope(owner);

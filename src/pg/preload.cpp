@@ -22,10 +22,10 @@ void WarnIfNotPreloaded() {
     return;
   }
   ereport(WARNING, errmsg("ai was not loaded through shared_preload_libraries"),
-          errdetail("The SQL functions work, but there is no background worker: changes of tables "
-                    "are queued and not processed."),
+          errdetail("The SQL functions work, but there are no background workers: changes are "
+                    "queued and not processed."),
           errhint("Add ai to shared_preload_libraries in postgresql.conf and restart the server. "
-                  "To live without workers, set ai.preload_warning to off."));
+                  "To run without workers, set ai.preload_warning to off."));
 }
 
 }  // namespace ai::pg

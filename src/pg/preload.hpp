@@ -9,7 +9,7 @@ void NotePreload();
 /// True if the postmaster loaded the library, so that background workers can exist.
 bool Preloaded();
 
-/// Says once per session that nothing will be processed when the library was not preloaded.
+/// Warns once per session, if the library was not preloaded, that nothing will be processed.
 void WarnIfNotPreloaded();
 
 }  // namespace ai::pg

@@ -11,8 +11,8 @@
 namespace ai::pg {
 namespace {
 
-/// As Ollama itself reads OLLAMA_HOST: scheme, host and port may be left out, and the address that
-/// a server listens on everywhere is this machine's.
+/// Like Ollama itself reads OLLAMA_HOST: scheme, host and port may be omitted, and a wildcard
+/// listen address means this machine.
 std::string OllamaHost() {
   const char* value = std::getenv("OLLAMA_HOST");
   std::string host = value == nullptr ? "" : value;
@@ -32,7 +32,7 @@ std::string OllamaHost() {
   return "http://" + host + (has_port ? "" : ":11434");
 }
 
-/// What the server itself says about a provider's address; empty if it says nothing.
+/// The base URL that the server's settings or environment give for a provider; empty if none.
 std::string ConfiguredBaseUrl(const provider::ProviderInfo& info) {
   if (info.base_url_setting.empty()) {
     return {};
@@ -87,7 +87,7 @@ std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid
   const std::optional<Secret> secret = FindSecret(role, name);
   if (!secret) {
     if (info.needs_key && own.Allows(url)) {
-      throw ai::Error(ErrorCode::kUndefinedObject, "there is no secret \"" + name + "\"", {},
+      throw ai::Error(ErrorCode::kUndefinedObject, "secret \"" + name + "\" does not exist", {},
                       "Set it with SELECT ai.set_secret('" + name +
                           "', '...'), with a setting, or in the environment of the server.");
     }
@@ -96,8 +96,10 @@ std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid
   const http::HostList bound = secret->hosts ? http::HostList::Parse(*secret->hosts) : own;
   if (!http::KeyMayGoTo(bound, url)) {
     throw ai::Error(
-        ErrorCode::kInvalidParameter, "secret \"" + name + "\" must not go to " + url.Endpoint(),
-        "It goes to the hosts it was set for, else to the provider's own and to that of " +
+        ErrorCode::kInvalidParameter,
+        "secret \"" + name + "\" must not be sent to " + url.Endpoint(),
+        "It may be sent to the hosts it was set for, or by default to the provider's own and to "
+        "that of " +
             (info.base_url_setting.empty() ? std::string("no setting")
                                            : std::string(info.base_url_setting)) +
             ".",
@@ -106,7 +108,7 @@ std::string KeyFor(const provider::ProviderInfo& info, const http::Url& url, Oid
   }
   if (!secret->hosts && url.scheme == "http" && !MayGoUnencrypted(info, url)) {
     throw ai::Error(ErrorCode::kInvalidParameter,
-                    "secret \"" + name + "\" must not go unencrypted to " + url.Endpoint(), {},
+                    "secret \"" + name + "\" must not be sent unencrypted to " + url.Endpoint(), {},
                     "Use https, or set the secret with this host in hosts.");
   }
   return secret->value;
@@ -123,7 +125,7 @@ std::string HintFor(const Failure& failure) {
                        " s."
                  : "Try again later.";
     case FailureClass::kTransient:
-      return "This may pass: try again.";
+      return "The problem may be temporary: try again.";
     case FailureClass::kConfiguration:
       return failure.message.find("ai.allowed_hosts") != std::string::npos
                  ? "A superuser can add the host to ai.allowed_hosts."
@@ -186,8 +188,8 @@ void ApplyLimits(const json::Value& config, http::Request& request) {
   if (timeout.has_value() && !timeout->IsNull()) {
     const double seconds = timeout->AsDouble();
     if (!(seconds > 0)) {
-      throw ai::Error(ErrorCode::kInvalidParameter, "timeout_seconds must be above 0", {},
-                      "Leave it out for the time of ai.request_timeout.");
+      throw ai::Error(ErrorCode::kInvalidParameter, "timeout_seconds must be greater than 0", {},
+                      "Omit it to use ai.request_timeout.");
     }
     const double limit = settings.request_timeout;
     request.timeouts.total =

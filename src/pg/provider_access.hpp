@@ -1,4 +1,4 @@
-// Between a configuration and a provider that can be asked: which address, which key, which limits.
+// Resolves a configuration to a usable provider: address, key and limits.
 #pragma once
 
 #include "core/http/transport.hpp"
@@ -9,28 +9,28 @@
 
 namespace ai::pg {
 
-/// Where a provider's requests go on behalf of a role. With a key of its own (api_key), that one is
-/// sent; otherwise the secret that the configuration names, if it may go to that host. Throws Error
-/// or pg::Error, before anything is sent: an address or a key that cannot be used, a secret that
-/// the role must not use or that is not there.
+/// The endpoint for a role's requests to a provider. An explicit key (api_key) is used if given;
+/// otherwise the secret named in the configuration, if it may be sent to that host. Throws Error or
+/// pg::Error before anything is sent: for an unusable address or key, or a secret that does not
+/// exist or that the role must not use.
 provider::Endpoint ResolveEndpoint(const json::Value& config, Oid role,
                                    const std::optional<std::string>& api_key);
 
-/// The address of a configuration's provider, in the one way to write it that ai.provider has.
-/// Empty if it has none, or none that can be used.
+/// The address of a configuration's provider, normalized as in ai.provider. Empty if it has none,
+/// or an unusable one.
 std::string ProviderAddress(const json::Value& config);
 
-/// What the environment of the server says to providers.
+/// The provider settings in the server's environment.
 provider::Environment ProviderEnvironment();
 
-/// Puts the limits of the settings, or of the configuration, into a request.
+/// Applies the limits of the settings or the configuration to a request.
 void ApplyLimits(const json::Value& config, http::Request& request);
 
-/// The transport of this process, made anew after a change of the settings it depends on.
-/// INVARIANT: whoever uses it leaves nothing under way.
+/// The transport of this process, re-created when its settings have changed. INVARIANT: callers
+/// leave no request in flight.
 http::Transport& SessionTransport();
 
-/// Raises what a provider or a transport failed with, for the user of a SQL function.
+/// Raises a failure of a provider or the transport as an error of the SQL function.
 [[noreturn]] void ThrowFailure(const Failure& failure);
 
 }  // namespace ai::pg

@@ -1,5 +1,5 @@
-// Working with the rights of another role for a while: only for statements of ours on tables of
-// ours. What users wrote runs in an OwnerScope (owner_scope.hpp).
+// Switches to another role for a while: only for our own statements on our own tables. User code
+// runs in an OwnerScope (owner_scope.hpp).
 #pragma once
 
 #include "pg/postgres.hpp"

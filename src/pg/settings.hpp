@@ -20,23 +20,23 @@ struct Settings {
   int request_timeout;    // milliseconds
   int max_response_size;  // kilobytes
 
-  // What follows from failures.
+  // Handling of failures.
   int retry_delay;       // milliseconds
-  int breaker_failures;  // in a row
+  int breaker_failures;  // consecutive
   int breaker_pause;     // milliseconds
 
   // Embedding jobs.
   int job_retry_delay;  // milliseconds
-  int job_retention;    // seconds; -1: for ever
-  int cache_ttl;        // seconds; 0: nothing is used again, -1: whatever its age
+  int job_retention;    // seconds; -1: forever
+  int cache_ttl;        // seconds; 0: no reuse, -1: any age
 
-  // What a role may ask for.
+  // Limits for roles.
   int max_priority;
 
   // Background processes.
   int workers;        // for each database
   int max_processes;  // of all databases; -1: by the server's settings
-  int idle_timeout;   // milliseconds; -1: no rest
+  int idle_timeout;   // milliseconds; -1: never idle
   int max_in_flight;
   int poll_interval;       // milliseconds
   int heartbeat_interval;  // milliseconds
@@ -46,7 +46,7 @@ struct Settings {
   int worker_timeout;      // milliseconds
   int restart_limit;       // crashes
   int restart_window;      // milliseconds
-  char* databases;         // a list of names; empty stands for all
+  char* databases;         // a list of names; empty: all
 };
 
 extern Settings settings;
@@ -54,8 +54,8 @@ extern Settings settings;
 /// Registers all settings. Called once, when the library is loaded.
 void DefineSettings();
 
-/// The value of a string setting by its name, for example "ai.openai_base_url"; empty if it is not
-/// set or there is no string setting of that name.
+/// The value of a string setting by name, for example "ai.openai_base_url"; empty if it is not set
+/// or there is no such string setting.
 const char* StringSetting(const char* name);
 
 }  // namespace ai::pg

@@ -1,4 +1,5 @@
-// The transport of a process as the settings want it: which hosts, which authorities.
+// The transport of a process, as configured by the settings: allowed hosts, certificate
+// authorities.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ class SettingsTransport final {
  public:
   http::Transport& get();
 
-  /// Takes up what was changed. INVARIANT: nothing is under way; what was would be lost.
+  /// Applies changed settings. INVARIANT: no request is in flight; it would be lost.
   void FollowSettings();
 
  private:

@@ -29,7 +29,7 @@ std::optional<std::string> Rows::TextAt(std::uint64_t row, int column) const {
 int Rows::Find(const char* name, std::span<const Oid> types) const {
   const int number = SPI_fnumber(table_->tupdesc, name) - 1;
   if (number < 0) {
-    throw ai::Error(ErrorCode::kInternal, "a result has no column " + std::string(name));
+    throw ai::Error(ErrorCode::kInternal, "result has no column " + std::string(name));
   }
   if (!types.empty() && std::find(types.begin(), types.end(), TypeOf(number)) == types.end()) {
     throw ai::Error(ErrorCode::kInternal, "column " + std::string(name) + " of a result has type " +
@@ -74,7 +74,7 @@ Rows Spi::Run(const char* sql, std::span<const Argument> arguments, bool read_on
   });
   if (code < 0) {
     throw ai::Error(ErrorCode::kInternal,
-                    std::string("SPI could not run a statement: ") + SPI_result_code_string(code),
+                    std::string("SPI could not execute statement: ") + SPI_result_code_string(code),
                     std::string("The statement was: ") + sql);
   }
   return {SPI_tuptable, SPI_processed};

@@ -27,8 +27,8 @@ class Rows final {
   /// The same in its text form, in the database's encoding.
   std::optional<std::string> TextAt(std::uint64_t row, int column) const;
 
-  /// The number of a column; see column.hpp for a better way to read it. Throws ai::Error if there
-  /// is none of that name, or if it is of none of the types, should there be some.
+  /// The number of a column; see column.hpp for a better way to read it. Throws ai::Error if it
+  /// does not exist, or has none of the given types.
   int Find(const char* name, std::span<const Oid> types = {}) const;
 
   std::optional<std::string> TextAt(std::uint64_t row, const char* name) const {
@@ -54,8 +54,8 @@ class Spi final {
   /// Runs one statement; max_rows 0 means all. Throws pg::Error as the statement fails.
   Rows Execute(const char* sql, std::span<const Argument> arguments = {}, long max_rows = 0);
 
-  /// The same for a statement that only reads, and sees all that is committed by now whatever the
-  /// transaction's isolation level.
+  /// The same for a read-only statement that sees everything committed by now, regardless of the
+  /// isolation level.
   Rows ExecuteNow(const char* sql, std::span<const Argument> arguments = {});
 
  private:

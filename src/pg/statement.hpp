@@ -1,5 +1,5 @@
-// A statement that a worker runs again and again: prepared at its first run, planned when the
-// server thinks it necessary, kept for the life of the object. Its text is UTF-8, as in all of C++.
+// A statement that a worker runs repeatedly: prepared at its first run, replanned when the server
+// invalidates it, kept for the lifetime of the object. Its text is UTF-8, as in all of C++.
 #pragma once
 
 #include "pg/postgres.hpp"

@@ -6,8 +6,8 @@ namespace ai::pg {
 
 namespace {
 
-/// A rollback that fails leaves the process in a state that nothing can repair, and a destructor
-/// cannot throw: the process ends and its supervisor starts another.
+/// A failed rollback leaves the process in an unrecoverable state, and a destructor cannot throw:
+/// the process exits and is restarted by its supervisor.
 template <typename Fn>
 void RollBackOrDie(Fn&& roll_back) noexcept {
   char reason[512] = "";
@@ -18,11 +18,11 @@ void RollBackOrDie(Fn&& roll_back) noexcept {
     strlcpy(reason, error.what(), sizeof(reason));
   }
   ereport(FATAL, errcode(ERRCODE_INTERNAL_ERROR),
-          errmsg("could not roll back a transaction: %s", reason));
+          errmsg("could not roll back transaction: %s", reason));
 }
 
-/// Advisory locks of the session outlive transactions, also those that fail. We take none; those
-/// that a user's trigger has taken end with the transaction it ran in.
+/// Session-level advisory locks survive transactions, even failed ones. We take none; those taken
+/// by user triggers are released with the transaction they ran in.
 void ReleaseSessionLocks() {
   LockReleaseSession(USER_LOCKMETHOD);
 }

@@ -1,4 +1,4 @@
-// The one place where the name of a vectorizer becomes its id.
+// Resolves the name of a vectorizer to its id.
 #pragma once
 
 #include <cstdint>

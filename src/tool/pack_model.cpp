@@ -46,7 +46,7 @@ void Pack(char** arguments) {
   const std::string path = arguments[4];
   WriteFile(path, ai::model::PackDirectory(arguments[0], packing));
   if (!ai::model::Model::Open(path)->packed().WeightsAreIntact()) {
-    throw ai::Error(ai::ErrorCode::kMissingResource, "\"" + path + "\" was not written well");
+    throw ai::Error(ai::ErrorCode::kMissingResource, "\"" + path + "\" was not written completely");
   }
 }
 

@@ -1,10 +1,10 @@
-// The background processes as a whole.
+// Sets up the background processes.
 #pragma once
 
 namespace ai::worker {
 
-/// Sets up all that has to exist before the server starts. Does nothing unless the library is being
-/// preloaded, and nothing in a server that pg_upgrade has started.
+/// Sets up what has to exist before the server starts. Does nothing unless the library is being
+/// preloaded, and nothing during pg_upgrade.
 void InstallEngine();
 
 }  // namespace ai::worker

@@ -12,7 +12,7 @@ namespace ai::mock {
 
 namespace {
 
-constexpr size_t kMostItems = 96;
+constexpr size_t kMaxItems = 96;
 
 std::string MessageOf(ErrorKind kind, const Call& call) {
   switch (kind) {
@@ -119,7 +119,7 @@ class CohereProvider : public Provider {
     if (call.texts.empty()) {
       call.Refuse(ErrorKind::kBadRequest, "invalid request: at least one text is required");
     }
-    if (call.texts.size() > kMostItems) {
+    if (call.texts.size() > kMaxItems) {
       call.Refuse(ErrorKind::kTooManyItems);
     }
     ReadInputType(FindMember(body, "input_type"), call);

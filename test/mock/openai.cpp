@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kKnownFields{"model", "input", "dimensions",
                                                        "encoding_format", "user"};
 
-constexpr size_t kMostItems = 2048;
+constexpr size_t kMaxItems = 2048;
 class OpenAiProvider : public Provider {
  public:
   Vendor vendor() const override { return Vendor::kOpenAi; }
@@ -122,7 +122,7 @@ class OpenAiProvider : public Provider {
     if (!valid) {
       call.Refuse(ErrorKind::kBadRequest);
     }
-    if (call.texts.size() > kMostItems) {
+    if (call.texts.size() > kMaxItems) {
       call.Refuse(ErrorKind::kTooManyItems, {}, "input");
     }
   }

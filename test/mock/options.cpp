@@ -56,8 +56,8 @@ struct Option {
   void (*set)(Options& options, std::string_view name, const std::string& value);
 };
 
-constexpr unsigned kMostThreads = 64;
-constexpr uint64_t kMostPid = uint64_t{1} << 30;
+constexpr unsigned kMaxThreads = 64;
+constexpr uint64_t kMaxPid = uint64_t{1} << 30;
 
 constexpr std::array kOptions{
     Option{"--host", [](Options& o, std::string_view, const std::string& v) { o.host = v; }},
@@ -69,7 +69,7 @@ constexpr std::array kOptions{
                                 const std::string& v) { o.control_port = ParsePort(n, v); }},
     Option{"--threads",
            [](Options& o, std::string_view n, const std::string& v) {
-             o.threads = static_cast<unsigned>(ParseNumber(n, v, kMostThreads));
+             o.threads = static_cast<unsigned>(ParseNumber(n, v, kMaxThreads));
            }},
     Option{"--tls",
            [](Options& o, std::string_view, const std::string& v) { o.tls_directory = v; }},
@@ -83,7 +83,7 @@ constexpr std::array kOptions{
     Option{"--rules", [](Options& o, std::string_view, const std::string& v) { o.rules = v; }},
     Option{"--parent",
            [](Options& o, std::string_view n, const std::string& v) {
-             o.parent = static_cast<long>(ParseNumber(n, v, kMostPid));
+             o.parent = static_cast<long>(ParseNumber(n, v, kMaxPid));
            }},
 };
 

@@ -10,7 +10,7 @@ namespace ai::mock {
 
 namespace {
 
-constexpr size_t kMostPaths = 256;                // more than that is one path, "(others)"
+constexpr size_t kMaxPaths = 256;                // more than that is one path, "(others)"
 constexpr size_t kLongestBody = size_t{1} << 20;  // of a remembered request
 
 }  // namespace
@@ -51,7 +51,7 @@ void Stats::CountText(uint64_t hash) {
 void Stats::Remember(Request request, size_t items) {
   auto path = by_path_.find(request.path);
   if (path == by_path_.end()) {
-    const bool full = by_path_.size() >= kMostPaths;
+    const bool full = by_path_.size() >= kMaxPaths;
     path = by_path_.try_emplace(full ? std::string("(others)") : request.path).first;
   }
   ++path->second.requests;

@@ -11,7 +11,7 @@ namespace ai::mock {
 
 namespace {
 
-constexpr size_t kMostItems = 1000;
+constexpr size_t kMaxItems = 1000;
 
 std::string MessageOf(ErrorKind kind, const Call& call) {
   switch (kind) {
@@ -118,7 +118,7 @@ class VoyageProvider : public Provider {
                                           [](const std::string& text) { return text.empty(); })) {
       call.Refuse(ErrorKind::kBadRequest, "Input cannot contain empty strings or empty lists.");
     }
-    if (call.texts.size() > kMostItems) {
+    if (call.texts.size() > kMaxItems) {
       call.Refuse(ErrorKind::kTooManyItems);
     }
     const JsonValue* truncation = FindMember(body, "truncation");

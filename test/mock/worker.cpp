@@ -61,7 +61,7 @@ void Worker::Watch(int fd, uint32_t events, uint64_t id) {
   Checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
 }
 
-void Worker::Listen(int socket, std::function<void()> ready) {
+void Worker::ApplyAdvertised(int socket, std::function<void()> ready) {
   Watch(socket, EPOLLIN, kFirstListener + listeners_.size());
   listeners_.push_back(std::move(ready));
 }

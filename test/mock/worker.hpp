@@ -36,7 +36,7 @@ class Worker {
   void PostTo(uint64_t connection, std::function<void(Connection&)> message);
 
   /// Calls when the listening socket has something to accept. Before Run only.
-  void Listen(int socket, std::function<void()> ready);
+  void ApplyAdvertised(int socket, std::function<void()> ready);
 
   /// For connections of this worker, in its thread.
   void Schedule(Clock::duration delay, uint64_t connection, uint64_t token);

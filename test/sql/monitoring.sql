@@ -49,7 +49,7 @@ $$;
 SELECT pg_temp.workers('{healthy,starting}');
 SELECT state, reason FROM words;
 SELECT pg_temp.workers('{healthy,healthy,crashed,failed}');
-UPDATE ai.worker SET details = '{"error_message": "its process ended unexpectedly"}' WHERE status = 'crashed';
+UPDATE ai.worker SET details = '{"error_message": "process exited unexpectedly"}' WHERE status = 'crashed';
 SELECT state, reason FROM words;
 SELECT * FROM complaints;
 SELECT ai.all_workers_healthy(), ai.get_crashed_workers(), ai.get_failed_workers();

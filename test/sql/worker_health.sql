@@ -146,9 +146,9 @@ INSERT INTO ai.worker (component, status, current_job, details, restart_count, l
     ('coordinator', 'healthy', NULL, '{}', 0, clock_timestamp()), ('worker:vectorizer:0', 'starting', NULL, '{}', 0, clock_timestamp()),
     ('worker:vectorizer:1', 'healthy', 'vectorizer/' || :v, '{"rows": 12, "requests": 2}', 0, clock_timestamp()),
     ('worker:vectorizer:2', 'healthy', NULL, '{}', 0, clock_timestamp()), ('worker:vectorizer:3', 'stopping', NULL, '{}', 0, clock_timestamp()),
-    ('worker:vectorizer:4', 'crashed', NULL, '{"error_message": "its process ended unexpectedly"}', 3, clock_timestamp()),
-    ('worker:vectorizer:5', 'failed', NULL, '{"error_message": "it gives no sign of life"}', 4, clock_timestamp()),
-    ('worker:vectorizer:8', 'crashed', NULL, '{"error_message": "it gives no sign of life"}', 1, clock_timestamp()),
+    ('worker:vectorizer:4', 'crashed', NULL, '{"error_message": "process exited unexpectedly"}', 3, clock_timestamp()),
+    ('worker:vectorizer:5', 'failed', NULL, '{"error_message": "process does not respond"}', 4, clock_timestamp()),
+    ('worker:vectorizer:8', 'crashed', NULL, '{"error_message": "process does not respond"}', 1, clock_timestamp()),
     ('worker:outside:6', 'crashed', NULL, '{"error_message": "no heartbeat"}', 0, clock_timestamp()),
     ('worker:vectorizer:7', 'healthy', 'vectorizer/-1', '{"rows": 1, "requests": 0}', 0, clock_timestamp() - interval '1 hour');
 UPDATE ai.worker SET pid = 1 WHERE component = 'worker:vectorizer:8';

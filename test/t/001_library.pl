@@ -48,7 +48,7 @@ $bare->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'");
 $bare->start;
 ($code, $out, $err) = $bare->psql('postgres', 'CREATE EXTENSION ai CASCADE');
 my $major = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
-like($err, qr/ERROR:  extension "ai" needs the extension "vector" \(pgvector\)/, 'pgvector missing: error');
+like($err, qr/ERROR:  extension "ai" requires the extension "vector" \(pgvector\)/, 'pgvector missing: error');
 like($err, qr/HINT:  Install the package postgresql-$major-pgvector/, 'and its hint names the package');
 $bare->stop;
 

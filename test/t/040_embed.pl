@@ -74,7 +74,7 @@ foreach my $provider (sort keys %embed)
 	is(sql("SELECT count(*) FROM ai.$function('mock-8', NULL::text[]$arguments)"), '0', "$provider: no array, no rows");
 	is(sql("SELECT count(*) FROM ai.$function('mock-8', '{}'::text[]$arguments)"), '0', "$provider: no texts, no rows");
 	like(error_of("SELECT ai.$function('mock-8', ''$arguments)"),
-		qr/an empty text has no embedding\nHINT:  Leave it out, or use NULL/, "$provider: an empty text is refused");
+		qr/cannot embed an empty text\nHINT:  Omit it, or use NULL/, "$provider: an empty text is refused");
 	like(error_of("SELECT ai.$function(NULL, 'a'$arguments)"), qr/the name of the embedding model is empty/, "$provider: so is no model");
 }
 is_vector(q{SELECT ai.openai_embed('text-embedding-3-small', 'a text', NULL, 256)}, 'a text', 256, 'dimensions are asked for');
@@ -83,8 +83,8 @@ like(error_of(q{SELECT ai.openai_embed('mock-8', ARRAY[[1, 2], [3, 4]])}), qr/in
 	'the tokens of two texts are not taken for one');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', NULL, 0)}), qr/dimensions of an embedding must be from 1 to 16000, not 0/, 'no dimensions');
 like(error_of(q{SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config(timeout_seconds => 0))}),
-	qr/timeout_seconds must be above 0\nHINT:  Leave it out/, 'no time at all');
-like(error_of(q{SELECT ai.openai_embed('mock-8', '{}'::int[])}), qr/an empty text has no embedding/, 'no tokens');
+	qr/timeout_seconds must be greater than 0\nHINT:  Omit it/, 'no time at all');
+like(error_of(q{SELECT ai.openai_embed('mock-8', '{}'::int[])}), qr/cannot embed an empty text/, 'no tokens');
 is(sql(q{SELECT ai.openai_embed('mock-8', NULL::int[]) IS NULL}), 't', 'null instead of tokens');
 is_vector(q{SELECT ai.embed(ai.embedding_openai('mock-8', 8), 'a text')}, 'a text', 8, 'by a configuration');
 is(sql(q{SELECT count(*) FROM ai.embed(ai.embedding_ollama('mock-8', 8), ARRAY['a', 'b'])}), '2', 'and several');
@@ -180,7 +180,7 @@ sub refused
 }
 refused('http://example.com/v1',          qr/example\.com.*ai\.allowed_hosts/s, 'another host is refused, with the setting to change');
 like(error_of(q{SELECT ai.set_secret('PLAIN', 'k'); SELECT ai.voyageai_embed('m', 'a', api_key_name => 'PLAIN', base_url => 'http://api.voyageai.com/v1')}),
-	qr/secret "PLAIN" must not go unencrypted to http:\/\/api\.voyageai\.com/, 'a key does not go unencrypted');
+	qr/secret "PLAIN" must not be sent unencrypted to http:\/\/api\.voyageai\.com/, 'a key does not go unencrypted');
 refused('http://169.254.169.254/v1',      qr/169\.254\.169\.254.*HINT:  Use another address: no setting allows this one/s, 'a metadata address is refused');
 refused('http://[fe80::1]/v1',            qr/host "fe80::1" is at fe80::1, a link-local/, 'so is a link-local one');
 refused('http://[::ffff:169.254.169.254]/v1', qr/a link-local, metadata or otherwise reserved address/, 'also inside of another');
@@ -259,7 +259,7 @@ $mock->reset;
 
 my $long = q{repeat('word ', 10000)};
 (undef, undef, $told) = $node->psql('postgres', qq{SELECT count(*) FROM ai.openai_embed('text-embedding-3-small', ARRAY[$long, 'short', $long])});
-like($told, qr/NOTICE:  2 texts were cut at 8191 tokens, the most that model "text-embedding-3-small" takes/, 'as a notice');
+like($told, qr/NOTICE:  2 texts were truncated to 8191 tokens, the maximum of model "text-embedding-3-small"/, 'as a notice');
 (undef, undef, $told) = $node->psql('postgres', q{SELECT vector_dims(ai.openai_embed('text-embedding-3-small', 'short'))});
 is($told, '', 'and else not');
 

@@ -117,18 +117,18 @@ my $elsewhere = MockProvider->start;
 my $other = $elsewhere->url =~ s/127\.0\.0\.1/localhost/r;
 my $there = "client_config => ai.openai_client_config('$other/v1')";
 like(error_of("SELECT ai.openai_embed('mock-8', 'a', $there)"),
-	qr/secret "OPENAI_API_KEY" must not go to .*localhost.*HINT:  Set the secret with this host/s, 'a key does not go to another host');
+	qr/secret "OPENAI_API_KEY" must not be sent to .*localhost.*HINT:  Set the secret with this host/s, 'a key does not go to another host');
 is($elsewhere->stats->{requests}, 0, 'nothing was sent there');
 sql(qq{SELECT ai.set_secret('BOUND', '$canary-bound', ARRAY['localhost'])});
 is(sql("SELECT vector_dims(ai.openai_embed('mock-8', 'a', api_key_name => 'BOUND', $there))"), '8', 'unless it was set for that host');
 like(error_of("SELECT ai.openai_embed('mock-8', 'a', api_key_name => 'BOUND')"),
-	qr/secret "BOUND" must not go to/, 'and then to no other, the provider included');
+	qr/secret "BOUND" must not be sent to/, 'and then to no other, the provider included');
 is(sql("SELECT vector_dims(ai.embed(ai.embedding_openai('mock-8', 8, api_key_name => NULL, base_url => '$other/v1'), 'a'))"), '8',
 	'a server without keys gets none');
 like(error_of("SELECT ai.openai_embed('mock-8', 'a', client_config => ai.openai_client_config('http://api.openai.com/v1'))"),
-	qr/secret "OPENAI_API_KEY" must not go unencrypted to http:\/\/api\.openai\.com/, 'the address of another server does not let it go unencrypted');
+	qr/secret "OPENAI_API_KEY" must not be sent unencrypted to http:\/\/api\.openai\.com/, 'the address of another server does not let it go unencrypted');
 like(error_of("SELECT ai.openai_embed('mock-8', 'a', api_key_name => 'NOWHERE')"),
-	qr/there is no secret "NOWHERE"\nHINT:  Set it with SELECT ai\.set_secret/, 'a missing key');
+	qr/secret "NOWHERE" does not exist\nHINT:  Set it with SELECT ai\.set_secret/, 'a missing key');
 
 # -- dumps: left out, unless asked for
 

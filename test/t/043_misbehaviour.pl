@@ -34,7 +34,7 @@ my @providers = sort keys %config;
 # What follows an error, which tells its class.
 my %hint = (
 	deferred      => qr/^HINT:  Try again (?:in \d+ s|later)\.$/m,
-	transient     => qr/^HINT:  This may pass: try again\.$/m,
+	transient     => qr/^HINT:  The problem may be temporary: try again\.$/m,
 	configuration => qr/^HINT:  (?:Check the address, the key and the model\.|A superuser can add)/m,
 	none          => qr/^(?!.*^HINT:)/ms);    # the input or the reply is to blame
 

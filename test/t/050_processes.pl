@@ -100,7 +100,7 @@ ok( EngineTest::poll_node($node, 'postgres', q{SELECT count(*) FROM pg_stat_acti
 	AND wait_event_type = 'Extension' AND usename = (SELECT rolname FROM pg_roles WHERE oid = 10)}, '2'),
 	'workers wait for changes');
 ok( EngineTest::poll_node($node, 'postgres', q{SELECT application_name, query FROM pg_stat_activity
-	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}, 'ai coordinator|looking after workers'),
+	WHERE backend_type = 'ai coordinator' AND datname = 'postgres'}, 'ai coordinator|supervising workers'),
 	'the coordinator looks after them');
 like(`ps -o args= -p @{[ pid_of('ai worker', 'postgres') ]}`, qr/ai worker postgres (?:waiting for|working on) changes/, 'and so does ps');
 my ($in_transaction, undef, $waits) = EngineTest::open_transactions($node, 300, 0.001);
@@ -192,7 +192,7 @@ ok(EngineTest::poll_node($node, 'postgres', 'SELECT id, step, class, attempts, e
 is(sql('SELECT count(*) FROM ai._vectorizer_q_work_1 WHERE id = 2'), '0', 'and is not tried any more');
 my $owner = sql('SELECT lease FROM given WHERE id = 1');
 my $log = slurp_file($node->logfile, $log_position);
-like($log, qr/LOG:  ai: worker process $owner is gone: of the rows of vectorizer "v" that it had claimed, 1 are released and 0 given up/,
+like($log, qr/LOG:  ai: worker process $owner exited with claimed rows of vectorizer "v": 1 released, 0 moved to dead letters/,
 	'the log names the owner');
 served('postgres', 'all are back');
 
@@ -237,11 +237,11 @@ for my $type ('ai worker', 'ai coordinator', 'ai launcher')
 
 sql(q{UPDATE pg_extension SET extversion = '9.9' WHERE extname = 'ai'});
 served_by('postgres', 1, 0, 'nothing is processed when versions differ');
-like(slurp_file($node->logfile), qr/LOG:  ai: the library has version \S+, the extension in this database has version 9\.9: nothing is processed/,
+like(slurp_file($node->logfile), qr/LOG:  ai: library version \S+ does not match extension version 9\.9 in this database, processing is suspended/,
 	'the log says why');
 sql(q{UPDATE pg_extension SET extversion = ai.version() WHERE extname = 'ai'});
 served('postgres', 'workers are back when they agree');
-is(() = slurp_file($node->logfile) =~ /has version 9\.9/g, 1, 'it is said once');
+is(() = slurp_file($node->logfile) =~ /does not match extension version 9\.9/g, 1, 'it is said once');
 
 # -- commands that need the database empty
 
@@ -317,14 +317,14 @@ $full->init;
 $full->append_conf('postgresql.conf', "shared_preload_libraries = 'ai'\nmax_worker_processes = 2\nai.idle_timeout = -1");
 $full->start;
 $full->safe_psql('postgres', 'CREATE EXTENSION ai CASCADE');
-my $refused = qr/LOG:  could not start another "ai coordinator": all background worker slots are in use/;
+my $refused = qr/LOG:  could not start another "ai coordinator": out of background worker slots/;
 $full->wait_for_log($refused);
 $full->safe_psql('template1', "CREATE DATABASE another");
 $full->safe_psql('another', 'CREATE EXTENSION ai CASCADE');
 is($full->safe_psql('another', 'SELECT ai.version() IS NOT NULL'), 't', 'SQL works when processes cannot be started');
 $log = slurp_file($full->logfile);
 is(() = $log =~ /$refused/g, 1, 'it is logged once');
-like($log, qr/HINT:  Raise max_worker_processes and restart the server/, 'with what to do');
+like($log, qr/HINT:  Increase max_worker_processes and restart the server/, 'with what to do');
 $full->append_conf('postgresql.conf', 'max_worker_processes = 16');
 $full->restart;
 ok(EngineTest::poll_node($full, 'another', q{

@@ -469,7 +469,7 @@ $standby->stop;
 my $full = EngineTest->new('full', mock => $mock, conf => 'max_worker_processes = 2');
 $full->table('src');
 $full->sql(q{INSERT INTO src SELECT n, 'full ' || n FROM generate_series(1, 500) n});
-$full->node->wait_for_log(qr/could not start another "ai coordinator": all background worker slots are in use/);
+$full->node->wait_for_log(qr/could not start another "ai coordinator": out of background worker slots/);
 $full->sql(q{UPDATE src SET body = 'changed ' || id WHERE id <= 10; DELETE FROM src WHERE id > 490});
 is($full->sql(q{SELECT count(*), min(status), max(status) FROM ai.jobs('src')}), '500|pending|pending', 'changes are queued');
 $full->node->append_conf('postgresql.conf', 'max_worker_processes = 4');

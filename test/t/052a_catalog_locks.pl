@@ -159,7 +159,7 @@ my $sleeper = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'ai worker
 $engine->poll("SELECT EXISTS ($sleeper)") or die 'no worker sleeps';
 my $pid = sql($sleeper);
 sql("SELECT pg_cancel_backend($pid)");
-$node->wait_for_log(qr/a statement of a worker was cancelled/, $from);
+$node->wait_for_log(qr/worker exits because its statement was canceled/, $from);
 sql('DROP TRIGGER wait ON cancelled_embedding_store');
 $engine->is_settled('cancelled', 'another worker stores the row of one that was cancelled');
 ok(!grep({ $_ == $pid } $engine->workers), 'in whose place it came');

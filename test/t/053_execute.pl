@@ -123,16 +123,16 @@ sql(q{INSERT INTO mixed VALUES (1, 'bad'), (2, 'garbled'), (3, 'good')});
 $mock->rules({ text => 'bad', status => 400 }, { text => 'garbled', reply => 'garbage' });
 $mock->release;
 like( finish($session),
-	qr/WARNING:  not all rows of vectorizer "mixed" are up to date: 1 wait for another attempt, 1 were given up\nHINT:  ai.jobs\(\d+\) shows them/,
+	qr/WARNING:  not all rows of vectorizer "mixed" are up to date: 1 wait for a retry, 1 failed\nHINT:  ai.jobs\(\d+\) shows them/,
 	'rows that could not be embedded');
 is(sql('SELECT string_agg(chunk, $$,$$) FROM mixed_embedding_store'), 'good', 'the others are there');
 $mock->rules({ error => 'invalid_key' });
 sql(q{INSERT INTO src VALUES (3000, 'refused')});
 ok($engine->poll(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'src' AND details ->> 'class' = 'configuration'}), 'a key that is refused');
 ($session) = waiting_session(q{SELECT ai.execute_vectorizer('src');});
-hear($session, 'stderr', qr/is in trouble/);
+hear($session, 'stderr', qr/reports an error/);
 $mock->rules;
-like(finish($session), qr/WARNING:  vectorizer "src" is in trouble: .*\nDETAIL:  It is tried again; this statement waits/, 'is told while it waits');
+like(finish($session), qr/WARNING:  vectorizer "src" reports an error: .*\nDETAIL:  It will be retried\. This statement keeps waiting/, 'is told while it waits');
 $engine->is_settled('src', 'all are written');
 
 # -- what it cannot do
@@ -143,15 +143,15 @@ like(says(q{SELECT ai.execute_vectorizer(NULL::int)}), qr/ERROR:  vectorizer wit
 like( says(q{CREATE ROLE nobody; SET ROLE nobody; SELECT ai.execute_vectorizer('src')}),
 	qr/ERROR:  only a superuser or the owner of the source table may execute vectorizer "src"/, 'another role');
 like( says(q{BEGIN; INSERT INTO src VALUES (4000, 'x'); SELECT ai.execute_vectorizer('src')}),
-	qr/ERROR:  ai.execute_vectorizer cannot run in a transaction that has changed something\nDETAIL:  Workers see changes when they are committed\.\nHINT:  Commit first/,
+	qr/ERROR:  ai.execute_vectorizer cannot run in a transaction that has modified data\nDETAIL:  Workers see changes when they are committed\.\nHINT:  Commit first/,
 	'after a change');
 sql(q{UPDATE pg_extension SET extversion = '9.9' WHERE extname = 'ai'});
-like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  library and extension have different versions: nothing is processed\nHINT:  Run ALTER EXTENSION ai UPDATE/, 'another version');
+like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  library and extension versions differ, processing is suspended\nHINT:  Run ALTER EXTENSION ai UPDATE/, 'another version');
 sql(q{UPDATE pg_extension SET extversion = ai.version() WHERE extname = 'ai'});
 $engine->set('ai.databases' => 'elsewhere');
-like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  this database is not among those that are served\nHINT:  Add it to ai.databases/, 'not served');
+like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  this database is not served: it is not listed in ai.databases\nHINT:  Add it to ai.databases/, 'not served');
 $engine->set('ai.databases' => '', 'ai.workers' => 0);
-like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  there are no workers: ai.workers is 0\nHINT:  Raise ai.workers/, 'no workers');
+like(says(q{SELECT ai.execute_vectorizer('src')}), qr/ERROR:  no workers are configured: ai.workers is 0\nHINT:  Increase ai.workers/, 'no workers');
 $engine->set('ai.workers' => 2);
 is(says(q{INSERT INTO other VALUES (1, 'x'); SELECT ai.execute_vectorizer('other')}), '', 'workers that are just starting are waited for');
 $node->append_conf('postgresql.conf', 'max_worker_processes = 2');

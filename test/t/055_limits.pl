@@ -38,7 +38,7 @@ sub step { my ($name) = @_; return sql("SELECT DISTINCT details ->> 'step' FROM 
 $engine->table('long');
 sql(q{INSERT INTO long VALUES (1, repeat('0123456 89', 20 * 1024 * 1024)), (2, 'short'), (3, repeat('x', 100000))});
 $engine->is_settled('long', 'a text of 200 MB', failed => 1, where => 's.id <> 1');
-is(failed('long'), '1|the text of the row has 209715200 bytes, more than ai.max_text_size (16384 kB); shorten it, or raise the setting and call ai.retry_failed', 'it is given up with the reason');
+is(failed('long'), '1|text of the row has 209715200 bytes, more than ai.max_text_size (16384 kB); shorten it, or increase the setting and call ai.retry_failed', 'it is given up with the reason');
 is(step('long'), 'loading', 'at the first step');
 stays_small(80, 'a text of 200 MB');
 sql(q{UPDATE long SET body = 'not any more' WHERE id = 1});
@@ -51,7 +51,7 @@ sql(q{INSERT INTO wide SELECT n, repeat('word ', 200000), 'title' FROM generate_
 	INSERT INTO wide VALUES (100, 'short', repeat('x', 17 * 1024 * 1024)), (101, NULL, repeat('x', 10))});
 ok($engine->drained('wide'), 'rows of a megabyte each');
 is(sql('SELECT count(*) FROM wide_embedding_store'), '30', 'are written');
-like(failed('wide'), qr/\A100\|the text of the row has 17825797 bytes/, 'a long column of the template');
+like(failed('wide'), qr/\A100\|text of the row has 17825797 bytes/, 'a long column of the template');
 stays_small(100, 'thirty rows of a megabyte');
 
 $engine->set('ai.max_text_size' => '64kB');
@@ -87,7 +87,7 @@ $engine->is_settled('many', 'raised, and the row is written');
 $engine->table('tiny', chunking => q{ai.chunking_character_text_splitter(chunk_size => 2, chunk_overlap => 0, separator => ' ')});
 sql(q{INSERT INTO tiny VALUES (1, repeat('a ', 50000)), (2, 'a b')});
 $engine->is_settled('tiny', 'more chunks than fit into memory', failed => 1, where => 's.id <> 1');
-like(failed('tiny'), qr/\A1\|the text makes more chunks than fit into memory: \d+ take 4096 kB already; make the chunks larger, or raise ai.max_text_size/, 'are a failure');
+like(failed('tiny'), qr/\A1\|chunks of the text exceed the memory limit: \d+ chunks use 4096 kB; increase the chunk size or ai.max_text_size/, 'are a failure');
 is(step('tiny'), 'chunking', 'of chunking');
 
 # -- replies beyond our own limit: a reply to one text has 8 kB, to a hundred 800 kB

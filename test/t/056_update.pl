@@ -61,7 +61,7 @@ $mock->wait_for(hanging => 1) or die;
 EngineTest::takes_less(2, 'ALTER EXTENSION UPDATE with requests under way', sub { sql("ALTER EXTENSION ai UPDATE TO '$new'") });
 is(version(), $new, 'the extension has the new version');
 has_workers('postgres', 0, 'workers of the old one leave');
-$node->wait_for_log(qr/LOG:  ai: the library has version \Q$old\E, the extension in this database has version \Q$new\E: nothing is processed/);
+$node->wait_for_log(qr/LOG:  ai: library version \Q$old\E does not match extension version \Q$new\E in this database, processing is suspended/);
 is(sql(q{SELECT status, count(*), max(attempts) FROM ai.jobs('src') GROUP BY 1}), 'pending|300|0', 'they have given their rows back, uncharged');
 sql(q{INSERT INTO src VALUES (2000, 'meanwhile'); UPDATE src SET body = 'changed' WHERE id <= 10; DELETE FROM src WHERE id = 11});
 is(sql(q{SELECT ai.vectorizer_queue_pending('src', true)}), '312', 'changes are queued');
@@ -79,7 +79,7 @@ is(sql(q{SELECT ai.version(), ai.note('src') IS NULL}), "$new|t", 'the new versi
 # -- the library first
 
 has_workers('second', 0, 'a database with the old extension is not served by the new library');
-$node->wait_for_log(qr/LOG:  ai: the library has version \Q$new\E, the extension in this database has version \Q$old\E: nothing is processed/);
+$node->wait_for_log(qr/LOG:  ai: library version \Q$new\E does not match extension version \Q$old\E in this database, processing is suspended/);
 sql(q{INSERT INTO src VALUES (2, 'waits')}, 'second');
 is(sql(q{SELECT ai.vectorizer_queue_pending('src', true)}, 'second'), '1', 'its changes wait');
 EngineTest::takes_less(2, 'ALTER EXTENSION UPDATE', sub { sql('BEGIN; ALTER EXTENSION ai UPDATE TO ' . qq{"$new"} . '; COMMIT', 'second') });

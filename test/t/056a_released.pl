@@ -80,7 +80,7 @@ foreach my $version (@released)
 	my $database = "from_$version" =~ s/\W/_/gr;
 	sql("CREATE DATABASE $database");
 	sql("CREATE EXTENSION ai VERSION '$version' CASCADE; $in_use", $database);
-	$node->wait_for_log(qr/ai: the library has version \Q$current\E, the extension in this database has version \Q$version\E: nothing is processed/);
+	$node->wait_for_log(qr/ai: library version \Q$current\E does not match extension version \Q$version\E in this database, processing is suspended/);
 	sql(q{INSERT INTO src SELECT n, 'text ' || n FROM generate_series(1, 100) n}, $database);
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/before.sql';
 	$node->command_ok([ 'pg_dump', '-f', $file, $node->connstr($database) ], "$version: dumped before the update");

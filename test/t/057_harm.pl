@@ -137,7 +137,7 @@ foreach my $how (qw(pg_cancel_backend pg_terminate_backend))
 	$engine->is_settled('cancelled', "$how: the rows are written by others");
 	ok(has_workers(2), "$how: there are as many workers");
 }
-$node->wait_for_log(qr/LOG:  ai: a statement of a worker was cancelled: it releases its rows, and another worker takes its place/, $position);
+$node->wait_for_log(qr/LOG:  ai: worker exits because its statement was canceled; its rows are released and it will be restarted/, $position);
 unlike(slurp_file($node->logfile, $position), qr/has crashed|is gone/, 'neither is taken for a crash, and rows are released in order');
 
 # -- rows that were taken from a process, and places that came to other rows

@@ -87,7 +87,7 @@ my $in_the_way = $node->background_psql('postgres', on_error_stop => 0);
 $in_the_way->query_safe('BEGIN; LOCK TABLE ai.vectorizer_worker_process IN EXCLUSIVE MODE');
 sql(q{SELECT pg_terminate_backend(pid) FROM ai.worker WHERE component = 'worker:vectorizer:0'});
 my $waiting = q{SELECT l.pid, l.waitstart FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE NOT l.granted AND l.waitstart IS NOT NULL
-	AND l.relation = 'ai.vectorizer_worker_process'::regclass AND a.query = 'getting to work'};
+	AND l.relation = 'ai.vectorizer_worker_process'::regclass AND a.query = 'starting'};
 ok($engine->poll("SELECT count(*) = 1 FROM ($waiting) w"), 'one is kept from coming to work');
 my ($waiter, $since) = split /\|/, sql($waiting);
 ok($engine->poll("SELECT count(*) = 1 FROM ($waiting) w WHERE pid = $waiter AND waitstart > '$since'"), 'and tries again');
@@ -134,10 +134,10 @@ ok($engine->poll("SELECT pid <> $old_pid AND status = 'healthy' FROM ai.worker W
 $engine->is_settled('stopped', 'its work is done');
 is(sql("SELECT count(*) FROM pg_stat_activity WHERE pid = $old_pid"), '0', 'its process is gone');
 is(sql("SELECT restart_count, last_restart > created_at, details ->> 'error_message' FROM ai.worker WHERE component = '$component'"),
-	'1|t|it gives no sign of life', 'the restart is counted');
+	'1|t|process does not respond', 'the restart is counted');
 my $log = new_log();
-like($log, qr/LOG:  ai: $component has crashed: it gives no sign of life\n.*DETAIL:  Its process was $process, pid $old_pid\./, 'the log says so');
-like($log, qr/LOG:  ai: worker process $process is gone: of the rows of vectorizer "stopped" that it had claimed, 50 are released and 0 given up/,
+like($log, qr/LOG:  ai: $component crashed: process does not respond\n.*DETAIL:  The process was $process, PID $old_pid\./, 'the log says so');
+like($log, qr/LOG:  ai: worker process $process exited with claimed rows of vectorizer "stopped": 50 released, 0 moved to dead letters/,
 	'and whose rows were released');
 is( sql('SELECT string_agg(format(\'%s %s %s\', component, pid, restart_count), \',\' ORDER BY component) FROM ai.worker', 'second'),
 	$others, 'the other database was not disturbed');
@@ -164,7 +164,7 @@ $engine->is_settled('slow', 'a statement that takes longer than the timeout is l
 is(pid_of($_), $before{$_}, "$_ is the same") foreach sort keys %before;
 unlike(new_log(), qr/has crashed/, 'nobody crashed');
 sql(q{INSERT INTO slow VALUES (2, 'endless')});
-logged(qr/has crashed: it lives, but makes no progress/, 'one that makes no progress for ai.job_lock_timeout is ended');
+logged(qr/crashed: process responds but makes no progress/, 'one that makes no progress for ai.job_lock_timeout is ended');
 sql(q{ALTER TABLE slow_embedding_store DISABLE TRIGGER slow});
 $engine->set('ai.job_lock_timeout' => '300s');
 $engine->is_settled('slow', 'others do its work');
@@ -176,7 +176,7 @@ sql(q{CREATE FUNCTION sleep_long() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PE
 	CREATE TRIGGER slow BEFORE INSERT ON ai.vectorizer_worker_process FOR EACH ROW EXECUTE FUNCTION sleep_long()});
 forget_log();
 sql('SELECT pg_terminate_backend(' . pid_of('worker:vectorizer:0') . ')');
-logged(qr/worker:vectorizer:0 has crashed: it was started and did not get to work/, 'one that does not get to work is ended');
+logged(qr/worker:vectorizer:0 crashed: process did not become healthy/, 'one that does not get to work is ended');
 sql('DROP TRIGGER slow ON ai.vectorizer_worker_process');
 all_well('and started again');
 cmp_ok(sql(q{SELECT restart_count FROM ai.worker WHERE component = 'worker:vectorizer:0'}), '>=', 1, 'which is counted');
@@ -188,14 +188,14 @@ kill 'STOP', $before{coordinator};
 ok($engine->poll("SELECT count(*) = 1 FROM ai.worker WHERE component = 'coordinator' AND pid <> $before{coordinator} AND status = 'healthy'"),
 	'a coordinator that is stopped is replaced');
 is(sql(q{SELECT restart_count, details ->> 'error_message' FROM ai.worker WHERE component = 'coordinator'}),
-	'1|it ended unexpectedly, or the server did', 'and counted');
+	'1|the coordinator or the server exited unexpectedly', 'and counted');
 all_well('there are workers');
 
 # -- workers outside
 
 forget_log();
 like(sql(q{SELECT ai.register_worker('worker:outside:0', 1); SELECT ai.heartbeat_worker('worker:outside:0', 'a job')}), qr/^f$/m, 'a worker outside beats');
-logged(qr/LOG:  ai: worker:outside:0 has crashed: no heartbeat/, 'and is missed when it does not');
+logged(qr/LOG:  ai: worker:outside:0 crashed: no heartbeat/, 'and is missed when it does not');
 is(sql(q{SELECT words FROM ai.worker_status WHERE component = 'worker:outside:0'}), 'crashed: no heartbeat; start it again where it runs', 'with what to do');
 my ($code, $out, $err) = $node->psql('postgres', q{SELECT ai.heartbeat_worker('worker:outside:0')});
 like($err, qr/ERROR:  worker "worker:outside:0" is not registered, or was taken for crashed\nHINT:  Call ai\.register_worker, then go on\./, 'it is told so');
@@ -214,10 +214,10 @@ ok($engine->poll(q{SELECT count(*) = 2 AND bool_and(pid IS NULL AND current_job 
 is(sql(q{SELECT count(*) FROM ai.worker WHERE status = 'failed' AND restart_count = 4 AND jsonb_array_length(details -> 'crashes') = 5}),
 	'2', 'after five crashes, as ai.restart_limit says');
 my $failed = sql(q{SELECT string_agg(format('%s %s %s', component, restart_count, last_restart), ',' ORDER BY component) FROM ai.worker WHERE status = 'failed'});
-logged(qr/LOG:  ai: $_ has failed: it is not started any more\n.*DETAIL:.*\n.*HINT:  When the reason is gone, run SELECT ai\.restart_worker\('$_'\)/, "the log says so of $_")
+logged(qr/LOG:  ai: $_ crashed too often and will not be restarted\n.*DETAIL:.*\n.*HINT:  Once the cause is fixed, run SELECT ai\.restart_worker\('$_'\)/, "the log says so of $_")
   foreach qw(worker:vectorizer:0 worker:vectorizer:1);
 is(sql(q{SELECT count(*) FROM ai.worker_status WHERE words =
-	format('crashed too often: its process ended unexpectedly. Find the reason in the server''s log, then run SELECT ai.restart_worker(%L)', component)}), '2', 'and the view');
+	format('crashed too often: process exited unexpectedly. Find the reason in the server''s log, then run SELECT ai.restart_worker(%L)', component)}), '2', 'and the view');
 beats('coordinator');
 is(sql(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'ai worker' AND datname = 'postgres'}), '0', 'nobody starts them');
 $node->restart;
@@ -291,7 +291,7 @@ forget_log();
 sql(q{INSERT INTO deadly SELECT n, n || ' kills' FROM generate_series(1, 300) n});
 ok($engine->poll(q{SELECT count(*) = 1 FROM ai.pauses WHERE kind = 'vectorizer' AND name = 'deadly' AND paused_by IS NULL
 	AND reason ~ '^its rows ended [3-6] worker processes within 300 seconds' AND paused_until > now() + interval '4 min'}), 'a vectorizer whose rows end workers again and again is paused');
-logged(qr/LOG:  ai: vectorizer "deadly" is paused: its rows have ended too many workers/, 'the log says so');
+logged(qr/LOG:  ai: vectorizer "deadly" paused: its rows crashed workers too often/, 'the log says so');
 all_well('the workers are there');
 sql(q{INSERT INTO bystander SELECT n, 'more ' || n FROM generate_series(101, 200) n});
 $engine->is_settled('bystander', 'for others');
@@ -309,7 +309,7 @@ sql(qq{CREATE FUNCTION refuse_beat() RETURNS trigger LANGUAGE plpgsql AS \$\$ BE
 	CREATE TRIGGER refuse BEFORE UPDATE ON ai.vectorizer_worker_process FOR EACH ROW WHEN (OLD.id = '$process') EXECUTE FUNCTION refuse_beat()});
 ok($engine->poll(qq{SELECT count(*) = 1 FROM ai.worker WHERE component = 'worker:vectorizer:1' AND pid <> $mute AND status = 'healthy'}),
 	'another one takes its place');
-like(new_log(), qr/could not note that a worker process is alive: not you/, 'the log says why');
+like(new_log(), qr/could not record the heartbeat of a worker: not you/, 'the log says why');
 sql(q{DROP TRIGGER refuse ON ai.vectorizer_worker_process});
 all_well('all are well');
 

@@ -56,9 +56,9 @@ is(sql('SELECT string_agg(v.name, \' \' ORDER BY v.id) FROM ai._vectorizers_out_
 forget_log();
 look();
 in_step('the coordinator brings them in step');
-logged(qr/vectorizer "part" was out of step with its tables: partition public\.p2 was attached/, 'and says so');
-logged(qr/vectorizer "part" was out of step with its tables: table public\.p1 is no partition any more/, 'for each');
-logged(qr/vectorizer "plain" was out of step with its tables: its triggers did not always fire/, 'thing');
+logged(qr/vectorizer "part" reconciled with its tables: partition public\.p2 was attached/, 'and says so');
+logged(qr/vectorizer "part" reconciled with its tables: table public\.p1 is no partition any more/, 'for each');
+logged(qr/vectorizer "plain" reconciled with its tables: its triggers did not always fire/, 'thing');
 $engine->is_settled('part', 'attached and detached: in step');
 $engine->is_settled('plain', 'triggers off and on: in step');
 is(sql(q{SELECT string_agg(DISTINCT tgenabled::text, '') FROM pg_trigger WHERE tgrelid IN ('plain'::regclass, 'p2'::regclass) AND tgname ~ 'vectorizer'}), 'A', 'triggers fire always again');
@@ -96,7 +96,7 @@ look();
 in_step('a source that is gone is found');
 is(sql(q{SELECT disabled FROM ai.vectorizer WHERE name = 'gone'}), 't', 'and its vectorizer disabled');
 is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE r ~ '1 orphan vectorizer: the source table is gone .vectorizer "gone".: ai.drop_orphans'}), '1', 'health says what to do');
-logged(qr/1 triggers, tables or restored rows belong to no vectorizer, for example vectorizer "gone"/, 'so does the log');
+logged(qr/1 orphans \(triggers, tables or restored rows without a vectorizer\), for example vectorizer "gone"/, 'so does the log');
 is(sql(q{SELECT * FROM ai.drop_orphans()}), 'vectorizer|vectorizer "gone"', 'ai.drop_orphans drops it');
 is(sql(q{SELECT (SELECT count(*) FROM ai.vectorizer WHERE name = 'gone'), to_regclass('gone_embedding_store'), (SELECT count(*) FROM ai._orphans())}), '0||0', 'with all that it had');
 
@@ -119,7 +119,7 @@ is(sql('SELECT (SELECT count(*) FROM fleeting), (SELECT count(*) FROM mixed)'), 
 ok($engine->poll('SELECT (SELECT count(*) FROM fleeting_embedding_store) = 0 AND (SELECT count(*) FROM mixed_embedding_store) = 1'), 'chunks of rows that are gone go, too');
 ok($engine->poll('SELECT count(*) = 2 FROM kept_embedding_store'), 'embeddings that are gone are made again');
 $engine->is_settled($_, "$_: in step after a crash") foreach qw(fleeting mixed kept);
-logged(qr/vectorizer "fleeting" was out of step with its tables: it has an unlogged table.*: 2$/m, 'the log says so');
+logged(qr/vectorizer "fleeting" reconciled with its tables: unlogged table.*: 2$/m, 'the log says so');
 
 # -- what its owner wrote does not end, and ignores who cancels it: nobody waits for it for long
 
@@ -167,7 +167,7 @@ $node->command_ok([ @restore, '--schema-only' ], 'the schema alone');
 ok($engine->poll(q{SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'ai coordinator' AND datname = 'copy'}), 'its database is served');
 sql(q{INSERT INTO plain VALUES (1, 'x')}, 'copy');
 look('copy');
-logged(qr/\d+ triggers, tables or restored rows belong to no vectorizer, for example /, 'orphans are told in the log');
+logged(qr/\d+ orphans \(triggers, tables or restored rows without a vectorizer\), for example /, 'orphans are told in the log');
 is(sql(q{SELECT count(*) FROM ai.health() h, unnest(h.reasons) r WHERE NOT h.ok AND r ~ 'orphans of kind (trigger|table)'}, 'copy'), '2', 'and in health');
 is(sql(q{SELECT count(*) FROM ai._vectorizer_q_2}, 'copy'), '1', 'nothing is removed by itself');
 sql('DROP DATABASE copy');

@@ -68,14 +68,14 @@ cmp_ok(statements() - $few, '<=', 5, "they are $few, and stay so");
 forget_log();
 $mock->rules({ status => 503 });
 sql(q{INSERT INTO v VALUES (5000, 'nobody answers')});
-$node->wait_for_log(qr/ai worker: LOG:  ai: circuit breaker of provider \Q$endpoint\E is open/, $position);
+$node->wait_for_log(qr/ai worker: LOG:  ai: circuit breaker opened for provider \Q$endpoint\E/, $position);
 my $asked = $mock->stats->{requests};
 $mock->wait_for(requests => $asked + 3) or die;
 $mock->rules;
 $engine->is_settled('v', 'it answers in the end');
 my @lines = our_lines();
-is(scalar(grep { /LOG:  ai: circuit breaker of provider \Q$endpoint\E is open after \d+ failures in a row, first probe in 0\.3 s/ } @lines), 1, 'that it fails is said once');
-is(scalar(grep { /LOG:  ai: circuit breaker of provider \Q$endpoint\E is closed/ } @lines), 1, 'that it answers, too');
+is(scalar(grep { /LOG:  ai: circuit breaker opened for provider \Q$endpoint\E after \d+ consecutive failures, first probe in 0\.3 s/ } @lines), 1, 'that it fails is said once');
+is(scalar(grep { /LOG:  ai: circuit breaker closed for provider \Q$endpoint\E/ } @lines), 1, 'that it answers, too');
 is(scalar(grep { /LOG: / } @lines), 2, 'and no more') or diag(join "\n", @lines);
 
 # -- a vectorizer that cannot go on
@@ -87,7 +87,7 @@ $node->wait_for_log(qr/ai worker: LOG:  ai: vectorizer "v"/, $position);
 beats(5);
 @lines = our_lines();
 cmp_ok(scalar(grep { /LOG: / } @lines), '<=', 2, 'says so once, or once for each worker') or diag(join "\n", @lines);
-like($lines[0], qr/vectorizer "v" cannot go on with embedding: /, 'with its name and the step');
+like($lines[0], qr/vectorizer "v" backs off after an error in embedding: /, 'with its name and the step');
 is(sql(q{SELECT count(*) > 0 FROM ai.vectorizer_errors WHERE name = 'v' AND message ~ 'model'}), 't', 'what was said is found by its name');
 ok($engine->poll(q{SELECT last_error ~ 'model' AND state = 'retrying' FROM ai.vectorizer_status WHERE name = 'v'}), 'and is its last error');
 $mock->rules;
@@ -106,7 +106,7 @@ foreach (1 .. 3)
 	$engine->poll("SELECT ($kept_house) > $before") or die;
 	$engine->poll(q{SELECT count(*) = 1 FROM ai.worker WHERE component = 'worker:vectorizer:0' AND status = 'healthy'}) or die;
 }
-is(scalar(grep { /LOG:  ai: could not remove old pauses and samples: canceling statement due to lock timeout/ } our_lines()), 1,
+is(scalar(grep { /LOG:  ai: could not prune pauses and samples: canceling statement due to lock timeout/ } our_lines()), 1,
 	'what fails again and again is said once') or diag(join "\n", our_lines());
 $in_the_way->query_safe('COMMIT');
 $in_the_way->quit;

@@ -122,7 +122,7 @@ is(sql(q{SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg_temp%'}), '0',
 my $position = -s $node->logfile;
 as('mallory', q{CREATE FUNCTION mallory.spy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ALTER ROLE mallory SUPERUSER; RETURN NEW; END $$});
 sql(q{CREATE TRIGGER spy BEFORE UPDATE ON ai.vectorizer_worker_process FOR EACH ROW EXECUTE FUNCTION mallory.spy()});
-ok($node->wait_for_log(qr/a background process must not run function mallory\.spy\(\) of role "mallory" as superuser/, $position), 'such a call is refused');
+ok($node->wait_for_log(qr/background process must not run function mallory\.spy\(\) of role "mallory" as superuser/, $position), 'such a call is refused');
 sql(q{DROP TRIGGER spy ON ai.vectorizer_worker_process});
 is(sql(q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f', 'and nothing comes of it');
 
@@ -156,7 +156,7 @@ foreach my $table (@tables)
 }
 as('mallory', "INSERT INTO mallory.$_ SELECT n, 'text ' || n FROM generate_series(1, 3) n") foreach @tables;
 foreach my $try (1 .. 5) { is_not_held_up("triggers that sleep, $try"); }
-ok($engine->poll(q{SELECT count(*) = 4 FROM ai.vectorizer_errors WHERE message LIKE 'canceling statement because it took longer than ai.store_timeout%'
+ok($engine->poll(q{SELECT count(*) = 4 FROM ai.vectorizer_errors WHERE message LIKE 'canceling statement due to ai.store_timeout%'
 	AND name LIKE 'mallory_slow%'}), 'each is cancelled, and the reason is recorded');
 ok($engine->poll(q{SELECT sum(attempts) > 0 FROM ai.vectorizer v, ai.jobs(v.name) WHERE v.name LIKE 'mallory_slow%'}), 'and charged to the rows');
 

@@ -65,7 +65,7 @@ like(error_of(q{SELECT * FROM ai.search('nope', 'x')}), qr/vectorizer "nope" doe
 like(error_of(q{CREATE ROLE nobody; SET ROLE nobody; SELECT * FROM ai.hybrid_search('docs', 'x')}),
 	qr/permission denied for vectorizer "docs"/, 'rights');
 is($mock->stats->{requests}, $before, 'nothing was sent');
-like(error_of(q{SELECT * FROM ai.search('docs', '')}), qr/an empty text has no embedding/, 'an empty text');
+like(error_of(q{SELECT * FROM ai.search('docs', '')}), qr/cannot embed an empty text/, 'an empty text');
 $mock->rules({ status => 401 });
 like(error_of(q{SELECT * FROM ai.search('docs', 'x')}), qr/401/, 'a refusal of the provider');
 $mock->reset;

@@ -316,7 +316,7 @@ my $logged = -s $node->logfile;
 sql('CHECKPOINT');    # workers do not wait for the disk: a crash may undo a claim
 kill 'KILL', $engine->workers;
 $engine->poll(q{SELECT count(*) = 0 FROM ai.embedding_jobs WHERE status = 'processing' AND input_text LIKE 'killed%'});
-$node->wait_for_log(qr/worker process [-0-9a-f]+ is gone: of the embedding jobs that it had claimed/, $logged);
+$node->wait_for_log(qr/worker process [-0-9a-f]+ exited with claimed embedding jobs/, $logged);
 is(ended($twice[0]), 'completed', 'the jobs of a worker that died are done by others');
 is(ended($twice[5]), 'failed', 'unless that was their last attempt');
 is( sql(q{SELECT input_text, attempts FROM ai.embedding_jobs WHERE input_text IN ('killed 1', 'killed for good') ORDER BY 1}),
@@ -346,7 +346,7 @@ is(sql("SELECT ai.cancel_embedding_job('$deadly[32]')"), 't', 'it is let go');
 $engine->set('ai.restart_limit' => 2);
 $logged = -s $node->logfile;
 create(q{(SELECT array_agg(n || ' kills') FROM generate_series(1, 20) n)}, max_attempts => 100);
-$node->wait_for_log(qr/embedding jobs have ended too many workers: \d+ that may be such are set aside/, $logged);
+$node->wait_for_log(qr/embedding jobs crashed workers too often, \d+ suspect jobs are quarantined/, $logged);
 is(sql(q{SELECT count(*) > 10 FROM ai.embedding_jobs WHERE status = 'retrying' AND crashes > 0 AND retry_at > now() + interval '1 min'}), 't',
 	'jobs that end workers again and again are set aside');
 is(ended(create(q{'another'})), 'completed', 'others go on');

@@ -31,17 +31,17 @@ using Ids = std::vector<std::uint32_t>;
 TEST_CASE("a new reader looks at everything, then gets what comes", "[events]") {
   EventRing<8> ring;
   Reader<EventRing<8>> reader{ring};
-  CHECK(ring.HasNews(reader.cursor));
+  CHECK(ring.HasEvents(reader.cursor));
   CHECK(reader.Take() == Taken::kOverflow);
-  CHECK_FALSE(ring.HasNews(reader.cursor));
+  CHECK_FALSE(ring.HasEvents(reader.cursor));
   CHECK(reader.Take() == Taken::kAll);
   CHECK(reader.ids.empty());
   ring.Publish(7);
   ring.Publish(9);
-  CHECK(ring.HasNews(reader.cursor));
+  CHECK(ring.HasEvents(reader.cursor));
   CHECK(reader.Take() == Taken::kAll);
   CHECK(reader.ids == Ids{7, 9});
-  CHECK_FALSE(ring.HasNews(reader.cursor));
+  CHECK_FALSE(ring.HasEvents(reader.cursor));
 }
 
 TEST_CASE("a ring that went past a reader says so, once", "[events]") {
@@ -94,11 +94,11 @@ TEST_CASE("a new reader makes no event go unsaid", "[events]") {
 TEST_CASE("one who passes over events is told that there are others", "[events]") {
   EventRing<8> ring;
   CHECK(ring.Publish(5));
-  const auto cursor = ring.PassOver();
-  CHECK_FALSE(ring.HasNews(cursor));
+  const auto cursor = ring.SkipAll();
+  CHECK_FALSE(ring.HasEvents(cursor));
   CHECK(ring.Publish(5));  // nobody has read the first one, but it was passed over
-  CHECK(ring.HasNews(cursor));
-  CHECK(ring.PassOver() != cursor);
+  CHECK(ring.HasEvents(cursor));
+  CHECK(ring.SkipAll() != cursor);
 }
 
 namespace {

@@ -167,7 +167,7 @@ TEST_CASE("only so much memory is kept", "[http]") {
   CHECK(buffer.empty());
   CHECK(buffer.capacity() >= BufferPool::kSmallest);
   std::string large;
-  large.reserve(BufferPool::kMostBytes);
+  large.reserve(BufferPool::kMaxBytes);
   pool.Give(std::move(large));
   CHECK(pool.bytes() < 2 * BufferPool::kSmallest);
   pool.Take();

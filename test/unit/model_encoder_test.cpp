@@ -146,11 +146,11 @@ TEST_CASE("what a batch has not begun with can be left out", "[model]") {
   std::vector<float> out(texts.size() * 32, 2);
   Encoder encoder(fixture.model, slow);
   encoder.Start(texts, out);
-  CHECK(encoder.LeaveRest() == 0);
+  CHECK(encoder.DropUnstarted() == 0);
   CHECK(encoder.Step());
   encoder.Start(texts, out);
   REQUIRE_FALSE(encoder.Step());
-  const std::size_t begun = encoder.LeaveRest();
+  const std::size_t begun = encoder.DropUnstarted();
   REQUIRE(begun > 0);
   REQUIRE(begun < texts.size());
   while (!encoder.Step()) {

@@ -21,9 +21,9 @@ using ai::policy::FailingSince;
 using ai::policy::kSecond;
 using ai::policy::Micros;
 using ai::policy::RoleId;
-using ai::policy::Sequel;
+using ai::policy::FailureAction;
 using ai::policy::Verdict;
-using ai::policy::WhatFollows;
+using ai::policy::ActionAfter;
 
 namespace {
 
@@ -156,12 +156,12 @@ class World {
       role.failing.Blamed(now);
     }
     const FailedRequest failed{failure_class, request.rows.size(), request.failures, verdict};
-    switch (WhatFollows(failed)) {
-      case Sequel::kRetry:
+    switch (ActionAfter(failed)) {
+      case FailureAction::kRetry:
         request.at = now + Pause(request.failures);
         queue_.push_back(std::move(request));
         return;
-      case Sequel::kSplit: {
+      case FailureAction::kSplit: {
         request.at = now + (SplitsAtOnce(failed) ? 0 : Pause(1));
         Request rest = request;
         const auto half = request.rows.size() / 2;
@@ -171,7 +171,7 @@ class World {
         queue_.push_back(std::move(rest));
         return;
       }
-      case Sequel::kCharge:
+      case FailureAction::kCharge:
         for (Row* row : request.rows) {
           ++row->attempts;
           if (!row->dead()) {
@@ -179,7 +179,7 @@ class World {
           }
         }
         return;
-      case Sequel::kRelease:
+      case FailureAction::kRelease:
         Queue(role, std::move(request.rows), now + kSecond);
     }
   }
@@ -255,7 +255,7 @@ TEST_CASE("a breaker is opened by failures one after the other", "[policy][blame
   };
   fail_together(100);
   CHECK(state.breaker.failures == 1);
-  CHECK_FALSE(state.breaker.broken);
+  CHECK_FALSE(state.breaker.tripped);
   fail_together(1);  // at once after them
   CHECK(state.breaker.failures == 1);
   for (int i = 0; i < 3; ++i) {
@@ -263,10 +263,10 @@ TEST_CASE("a breaker is opened by failures one after the other", "[policy][blame
     fail_together(2);
   }
   CHECK(state.breaker.failures == 4);
-  CHECK_FALSE(state.breaker.broken);
+  CHECK_FALSE(state.breaker.tripped);
   now += kSecond;
   fail_together(1);
-  CHECK(state.breaker.broken);
+  CHECK(state.breaker.tripped);
 }
 
 TEST_CASE("rows that a provider cannot bear are charged, and nobody waits for them",
@@ -345,7 +345,7 @@ TEST_CASE("a breaker that one role has opened lets each other role try once", "[
     const Micros at = start - i * kSecond;
     state.Failed(state.Admit(kProcess, kRules, at, 1).value(), failure, 0, kRules, at);
   }
-  REQUIRE(state.breaker.broken);
+  REQUIRE(state.breaker.tripped);
   CHECK_FALSE(state.Admit(kProcess, kRules, start, 1));
   CHECK_FALSE(state.Admit(kProcess, kRules, start));
   const auto probe = state.Admit(kProcess, kRules, start + kSecond, 2);
@@ -358,9 +358,9 @@ TEST_CASE("a breaker that one role has opened lets each other role try once", "[
   }
   SECTION("if not, others may, and the time goes on") {
     const Micros later = start + 2 * kSecond;
-    CHECK(state.Failed(*probe, failure, 0, kRules, later).broken);
+    CHECK(state.Failed(*probe, failure, 0, kRules, later).tripped);
     CHECK_FALSE(state.Admit(kProcess, kRules, later, 2));
-    CHECK(state.Look(kRules, later, 2).wait == 5 * kSecond - (later - start));
+    CHECK(state.Check(kRules, later, 2).wait == 5 * kSecond - (later - start));
     const auto another = state.Admit(kProcess, kRules, later, 3);
     REQUIRE(another);
     SECTION("one that is given up leaves it to somebody else") {
@@ -373,7 +373,7 @@ TEST_CASE("a breaker that one role has opened lets each other role try once", "[
       const auto next = state.Admit(kProcess, kRules, over, 1);
       REQUIRE(next);
       state.Failed(*next, failure, 0, kRules, over);
-      CHECK(state.Look(kRules, over, 1).wait == 10 * kSecond);
+      CHECK(state.Check(kRules, over, 1).wait == 10 * kSecond);
     }
     SECTION("but not any number of them") {
       state.Failed(*another, failure, 0, kRules, later);

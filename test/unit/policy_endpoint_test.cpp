@@ -32,14 +32,14 @@ void Fail(EndpointState& state, const Failure& failure, Micros now = kStart) {
   state.Failed(*admission, failure, 0, kRules, now);
 }
 
-void Break(EndpointState& state, Micros now = kStart) {
+void Trip(EndpointState& state, Micros now = kStart) {
   for (int i = 0; i < kRules.failures; ++i) {
     Fail(state, Of(FailureClass::kTransient), now);
   }
 }
 
 Obstacle At(const EndpointState& state, Micros now) {
-  return state.Look(kRules, now).obstacle;
+  return state.Check(kRules, now).obstacle;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ TEST_CASE("a breaker opens when too many requests in a row have failed", "[polic
   SECTION("one more opens it") {
     Fail(state, Of(FailureClass::kTransient));
     CHECK(At(state, kStart) == Obstacle::kOpen);
-    CHECK(state.Look(kRules, kStart).wait == kFirstProbe);
+    CHECK(state.Check(kRules, kStart).wait == kFirstProbe);
     CHECK_FALSE(state.Admit(kProcess, kRules, kStart));
     CHECK(state.breaker.failures == 3);
   }
@@ -74,7 +74,7 @@ TEST_CASE("a breaker opens when too many requests in a row have failed", "[polic
 
 TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   EndpointState state;
-  Break(state);
+  Trip(state);
   const Micros later = kStart + kFirstProbe;
   CHECK(state.breaker.State(kRules, later - 1) == BreakerState::kOpen);
   CHECK(state.breaker.State(kRules, later) == BreakerState::kHalfOpen);
@@ -92,10 +92,10 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
   }
   SECTION("that fails") {
     state.Failed(*probe, Of(FailureClass::kTransient), 0, kRules, later);
-    CHECK(state.Look(kRules, later).wait == 2 * kFirstProbe);
+    CHECK(state.Check(kRules, later).wait == 2 * kFirstProbe);
     CHECK(state.breaker.failures == 4);
     const BreakerRules shorter{.failures = 3, .pause = kSecond};
-    CHECK(state.Look(shorter, later).wait == kSecond);
+    CHECK(state.Check(shorter, later).wait == kSecond);
   }
   SECTION("that is given up") {
     state.Cancelled(*probe, later);
@@ -122,10 +122,10 @@ TEST_CASE("a half-open breaker lets exactly one request through", "[policy]") {
 
 TEST_CASE("an open breaker is probed after five seconds, then after twice as long", "[policy]") {
   EndpointState state;
-  Break(state);
+  Trip(state);
   Micros now = kStart;
   const auto probe = [&](const BreakerRules& rules) {
-    now += state.Look(rules, now).wait;
+    now += state.Check(rules, now).wait;
     const auto admission = state.Admit(kProcess, rules, now);
     REQUIRE(admission);
     REQUIRE(admission->probe);
@@ -134,27 +134,27 @@ TEST_CASE("an open breaker is probed after five seconds, then after twice as lon
   const auto fail = [&](const BreakerRules& rules, const Failure& failure) {
     const Admission admission = probe(rules);
     state.Failed(admission, failure, 0, rules, now);
-    return state.Look(rules, now).wait;
+    return state.Check(rules, now).wait;
   };
   const Failure transient = Of(FailureClass::kTransient);
-  CHECK(state.Look(kRules, now).wait == 5 * kSecond);
+  CHECK(state.Check(kRules, now).wait == 5 * kSecond);
   SECTION("the pause at most") {
     for (const int seconds : {10, 20, 40, 80, 160, 300, 300}) {
       CHECK(fail(kRules, transient) == seconds * kSecond);
     }
     SECTION("another pause holds at once") {
-      CHECK(state.Look({.pause = 60 * kSecond}, now).wait == 60 * kSecond);
+      CHECK(state.Check({.pause = 60 * kSecond}, now).wait == 60 * kSecond);
       CHECK(fail({.pause = 60 * kSecond}, transient) == 60 * kSecond);
     }
     SECTION("and a success begins anew") {
       state.Succeeded(probe(kRules));
-      Break(state, now);
-      CHECK(state.Look(kRules, now).wait == 5 * kSecond);
+      Trip(state, now);
+      CHECK(state.Check(kRules, now).wait == 5 * kSecond);
     }
   }
   SECTION("always the pause if that is shorter") {
     const BreakerRules hasty{.failures = 3, .pause = kSecond / 2};
-    CHECK(state.Look(hasty, now).wait == kSecond / 2);
+    CHECK(state.Check(hasty, now).wait == kSecond / 2);
     for (int i = 0; i < 3; ++i) {
       CHECK(fail(hasty, transient) == kSecond / 2);
     }
@@ -175,9 +175,9 @@ TEST_CASE("a refused key opens a breaker at once, a refused model does not", "[p
   SECTION("key") {
     Fail(state, Of(FailureClass::kConfiguration, 401));
     CHECK(At(state, kStart) == Obstacle::kOpen);
-    CHECK(state.Look(kRules, kStart).wait == kRules.pause);
+    CHECK(state.Check(kRules, kStart).wait == kRules.pause);
     SECTION("until a hand says that all is well") {
-      state.Mend();
+      state.Reset();
       CHECK(At(state, kStart) == Obstacle::kNone);
     }
   }
@@ -203,27 +203,27 @@ TEST_CASE("a provider that asks for a pause gets it, and nothing is held against
   SECTION("as long as it says") {
     later.retry_after = std::chrono::seconds(7);
     Fail(state, later);
-    CHECK(state.Look(kRules, kStart).wait == 7 * kSecond);
+    CHECK(state.Check(kRules, kStart).wait == 7 * kSecond);
     CHECK(At(state, kStart + 7 * kSecond) == Obstacle::kNone);
     CHECK(state.breaker.failures == 0);
   }
   SECTION("or longer each time") {
     Micros now = kStart;
     const auto wait = [&] {
-      while (state.Look(kRules, now).wait > 0) {
-        now += state.Look(kRules, now).wait;
+      while (state.Check(kRules, now).wait > 0) {
+        now += state.Check(kRules, now).wait;
       }
     };
     for (const int seconds : {1, 2, 4, 8, 16, 32, 64, 64}) {
       wait();
       Fail(state, later, now);
-      CHECK(state.Look(kRules, now).wait == seconds * kSecond);
+      CHECK(state.Check(kRules, now).wait == seconds * kSecond);
     }
     wait();
     state.Succeeded(*state.Admit(kProcess, kRules, now));
     wait();
     Fail(state, later, now);
-    CHECK(state.Look(kRules, now).wait == kSecond);
+    CHECK(state.Check(kRules, now).wait == kSecond);
   }
 }
 
@@ -233,13 +233,13 @@ TEST_CASE("limits hold for requests and for tokens", "[policy]") {
   auto admission = state.Admit(kProcess, kRules, kStart);
   REQUIRE(admission);
   CHECK(At(state, kStart) == Obstacle::kRate);
-  CHECK(state.Look(kRules, kStart).wait < kSecond);
+  CHECK(state.Check(kRules, kStart).wait < kSecond);
   CHECK(state.RequestsWithin(2 * kSecond, kRules, kStart) < 2);
   state.Charge(*admission, 30'000, kStart);
-  CHECK(state.Look(kRules, kStart).wait > 29 * kSecond);
+  CHECK(state.Check(kRules, kStart).wait > 29 * kSecond);
   SECTION("the provider's count is the one that counts") {
     state.Charge(*admission, 3'000, kStart);
-    CHECK(state.Look(kRules, kStart).wait < 3 * kSecond);
+    CHECK(state.Check(kRules, kStart).wait < 3 * kSecond);
   }
   SECTION("other limits begin anew") {
     state.SetLimits({.requests_per_minute = 600}, kStart);

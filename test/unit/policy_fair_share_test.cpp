@@ -156,5 +156,5 @@ TEST_CASE("owners that are gone are forgotten", "[policy][share]") {
   }
   // Each was ahead of the present by what it was served; the present goes on with one that stays.
   Serve(share, {{1, 1, 0}}, 10);
-  CHECK(share.owners() <= FairShare::kMostOwners + 1);
+  CHECK(share.owners() <= FairShare::kMaxOwners + 1);
 }

@@ -69,7 +69,7 @@ int Receive(Provider& provider, EndpointState& state, Micros now) {
   while (!provider.replies.empty() && provider.replies.front().at <= now) {
     const Provider::Reply reply = provider.replies.front();
     provider.replies.pop_front();
-    state.pace.Listen(reply.limits);
+    state.pace.ApplyAdvertised(reply.limits);
     if (reply.accepted) {
       ++accepted;
       state.Succeeded(reply.admission);
@@ -84,12 +84,12 @@ int Receive(Provider& provider, EndpointState& state, Micros now) {
 
 /// How long it takes to get so many requests accepted, in terms of the least that is possible.
 double Ratio(Provider& provider, int requests) {
-  constexpr std::size_t kMostInFlight = 32;
+  constexpr std::size_t kMaxInFlight = 32;
   EndpointState state;
   Micros now = kStart;
   for (int accepted = 0; accepted < requests; now += kSecond / 1000) {
     accepted += Receive(provider, state, now);
-    while (provider.replies.size() < kMostInFlight &&
+    while (provider.replies.size() < kMaxInFlight &&
            accepted + static_cast<int>(provider.replies.size()) < requests) {
       const auto admission = state.Admit(1, {}, now);
       if (!admission) {
@@ -185,20 +185,20 @@ TEST_CASE("the limit of a provider that says it is believed", "[policy]") {
 TEST_CASE("without a refusal there is no pace", "[policy]") {
   Pace pace;
   CHECK(pace.PerSecond(kStart) == 0);
-  pace.Listen({.limit_requests = 600, .remaining_requests = 500});
+  pace.ApplyAdvertised({.limit_requests = 600, .remaining_requests = 500});
   CHECK(pace.PerSecond(kStart) == 0);
-  pace.Listen({.limit_requests = 600, .remaining_requests = 5});
+  pace.ApplyAdvertised({.limit_requests = 600, .remaining_requests = 5});
   CHECK(pace.PerSecond(kStart) > 9.8);
   CHECK(pace.PerSecond(kStart) < 10);
   SECTION("and a limit that was raised is followed") {
-    pace.Listen({.limit_requests = 6000, .remaining_requests = 5999});
+    pace.ApplyAdvertised({.limit_requests = 6000, .remaining_requests = 5999});
     CHECK(pace.PerSecond(kStart) > 98);
   }
 }
 
 TEST_CASE("a limit by day is known by how long it takes to be there again", "[policy]") {
   Pace pace;
-  pace.Listen({.limit_requests = 200,
+  pace.ApplyAdvertised({.limit_requests = 200,
                .limit_tokens = std::nullopt,
                .remaining_requests = 0,
                .remaining_tokens = std::nullopt,

@@ -9,7 +9,7 @@ using ai::policy::kCheckPatience;
 using ai::policy::kTurn;
 using ai::policy::PoolClaim;
 using ai::policy::PoolSize;
-using ai::policy::SharePlaces;
+using ai::policy::ShareSlots;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -25,8 +25,8 @@ PoolClaim Served(int wanted, int held, milliseconds for_so_long) {
   return {.wanted = wanted, .held = held, .served = true, .since = kNow - for_so_long};
 }
 
-std::vector<int> Share(int places, const std::vector<PoolClaim>& claims) {
-  return SharePlaces(places, claims, kNow);
+std::vector<int> Share(int slots, const std::vector<PoolClaim>& claims) {
+  return ShareSlots(slots, claims, kNow);
 }
 
 using Shares = std::vector<int>;
@@ -113,7 +113,7 @@ TEST_CASE("many coordinators that find work make way for those that fit", "[pool
                   Served(3, 1, seconds(1))}) == Shares{1, 1, 0, 0});
 }
 
-TEST_CASE("in turns everybody is served, and never more than the places are taken", "[pool]") {
+TEST_CASE("in turns everybody is served, and never more than the slots are taken", "[pool]") {
   constexpr int kPlaces = 4;
   struct Database {
     PoolClaim claim = {.wanted = 3};
@@ -130,7 +130,7 @@ TEST_CASE("in turns everybody is served, and never more than the places are take
     for (const Database& database : all) {
       claims.push_back(database.claim);
     }
-    const std::vector<int> shares = SharePlaces(kPlaces, claims, now);
+    const std::vector<int> shares = ShareSlots(kPlaces, claims, now);
     int taken = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       PoolClaim& claim = all[i].claim;

@@ -42,7 +42,7 @@ TEST_CASE("one that was asked to end is started again at once, but not in a loop
   RestartDelay delay;
   delay.Started(kStart);
   delay.Failed(kStart + seconds(10));
-  delay.EndedWell();
+  delay.ExitedCleanly();
   CHECK(delay.NotBefore() == kStart + seconds(1));
   delay.Started(kStart);
   delay.Failed(kStart);

@@ -1,5 +1,5 @@
 #include "core/policy/crash_history.hpp"
-#include "core/policy/vital_signs.hpp"
+#include "core/policy/liveness.hpp"
 #include "unit/catch_bridge.hpp"
 #include "unit/fakes/manual_clock.hpp"
 
@@ -7,11 +7,11 @@ using ai::SteadyTime;
 using ai::WallTime;
 using ai::policy::CrashHistory;
 using ai::policy::Describe;
-using ai::policy::Diagnose;
-using ai::policy::Diagnosis;
-using ai::policy::Patience;
+using ai::policy::CheckLiveness;
+using ai::policy::Liveness;
+using ai::policy::LivenessTimeouts;
 using ai::policy::Phase;
-using ai::policy::VitalSigns;
+using ai::policy::LivenessSigns;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -21,7 +21,7 @@ namespace {
 
 constexpr minutes kWindow{5};
 constexpr int kLimit = 5;
-constexpr Patience kPatience{seconds(30), seconds(300)};
+constexpr LivenessTimeouts kTimeouts{seconds(30), seconds(300)};
 
 /// A crash now; whether that was one too many.
 bool Crash(CrashHistory& history, const ai::Clock& clock) {
@@ -31,7 +31,7 @@ bool Crash(CrashHistory& history, const ai::Clock& clock) {
 }
 
 /// A process that went round at the given time and has not been asked since.
-VitalSigns Healthy(SteadyTime turned) {
+LivenessSigns Healthy(SteadyTime turned) {
   return {Phase::kHealthy, turned - hours(1), turned, {}, {}};
 }
 
@@ -90,73 +90,73 @@ TEST_CASE("who crashes again waits, twice as long each time, a minute at most", 
 TEST_CASE("a process has the timeout to get to work, and to end", "[supervision]") {
   const ai::test::ManualClock clock;
   const SteadyTime now = clock.Now();
-  for (const auto& [phase, verdict] : {std::pair{Phase::kStarting, Diagnosis::kStuckStarting},
-                                       {Phase::kStopping, Diagnosis::kStuckStopping}}) {
-    CHECK(Diagnose({phase, now - seconds(30), now, now, now}, kPatience, now) == Diagnosis::kWell);
-    CHECK(Diagnose({phase, now - seconds(31), now, now, now}, kPatience, now) == verdict);
+  for (const auto& [phase, verdict] : {std::pair{Phase::kStarting, Liveness::kStuckStarting},
+                                       {Phase::kStopping, Liveness::kStuckStopping}}) {
+    CHECK(CheckLiveness({phase, now - seconds(30), now, now, now}, kTimeouts, now) == Liveness::kAlive);
+    CHECK(CheckLiveness({phase, now - seconds(31), now, now, now}, kTimeouts, now) == verdict);
   }
 }
 
 TEST_CASE("one whose loop goes round is well", "[supervision]") {
   const ai::test::ManualClock clock;
-  CHECK(Diagnose(Healthy(clock.Now() - seconds(30)), kPatience, clock.Now()) == Diagnosis::kWell);
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(30)), kTimeouts, clock.Now()) == Liveness::kAlive);
 }
 
 TEST_CASE("one that is quiet is asked, and given up if it does not answer", "[supervision]") {
   ai::test::ManualClock clock;
-  VitalSigns signs = Healthy(clock.Now());
+  LivenessSigns signs = Healthy(clock.Now());
   clock.Advance(seconds(31));
-  REQUIRE(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kToBeAsked);
-  signs.asked = clock.Now();
-  CHECK(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kWell);
-  clock.Advance(kPatience.ForAnswer());
-  CHECK(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kWell);
+  REQUIRE(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kToBePinged);
+  signs.pinged = clock.Now();
+  CHECK(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kAlive);
+  clock.Advance(kTimeouts.ForReply());
+  CHECK(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kAlive);
   clock.Advance(milliseconds(1));
-  CHECK(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kSilent);
+  CHECK(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kSilent);
   signs.turned = clock.Now();
-  CHECK(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kWell);
+  CHECK(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kAlive);
 }
 
 TEST_CASE("one that answers is asked again and again, until it has stalled", "[supervision]") {
   ai::test::ManualClock clock;
-  VitalSigns signs = Healthy(clock.Now());
+  LivenessSigns signs = Healthy(clock.Now());
   clock.Advance(seconds(31));
   int asked = 0;
-  while (clock.Now() - signs.turned <= kPatience.stall) {
-    const Diagnosis found = Diagnose(signs, kPatience, clock.Now());
-    REQUIRE((found == Diagnosis::kWell || found == Diagnosis::kToBeAsked));
-    if (found == Diagnosis::kToBeAsked) {
+  while (clock.Now() - signs.turned <= kTimeouts.stall) {
+    const Liveness found = CheckLiveness(signs, kTimeouts, clock.Now());
+    REQUIRE((found == Liveness::kAlive || found == Liveness::kToBePinged));
+    if (found == Liveness::kToBePinged) {
       ++asked;
-      signs.asked = signs.answered = clock.Now();
+      signs.pinged = signs.replied = clock.Now();
     }
     clock.Advance(seconds(1));
   }
   CHECK(asked > 30);
-  CHECK(Diagnose(signs, kPatience, clock.Now()) == Diagnosis::kStalled);
+  CHECK(CheckLiveness(signs, kTimeouts, clock.Now()) == Liveness::kStalled);
 }
 
 TEST_CASE("an answer of earlier does not count", "[supervision]") {
   const ai::test::ManualClock clock;
   const SteadyTime now = clock.Now();
-  VitalSigns signs = Healthy(now - seconds(60));
-  signs.asked = now - seconds(20);
-  signs.answered = now - seconds(21);
-  CHECK(Diagnose(signs, kPatience, now) == Diagnosis::kSilent);
+  LivenessSigns signs = Healthy(now - seconds(60));
+  signs.pinged = now - seconds(20);
+  signs.replied = now - seconds(21);
+  CHECK(CheckLiveness(signs, kTimeouts, now) == Liveness::kSilent);
 }
 
 TEST_CASE("the stall limit is never below the timeout; answers get a second at least",
           "[supervision]") {
   const ai::test::ManualClock clock;
-  const Patience patience{seconds(3), seconds(1)};
-  CHECK(patience.ForAnswer() == seconds(1));
-  CHECK(Diagnose(Healthy(clock.Now() - seconds(2)), patience, clock.Now()) == Diagnosis::kWell);
-  CHECK(Diagnose(Healthy(clock.Now() - seconds(4)), patience, clock.Now()) == Diagnosis::kStalled);
-  CHECK(kPatience.ForAnswer() == seconds(5));
+  const LivenessTimeouts timeouts{seconds(3), seconds(1)};
+  CHECK(timeouts.ForReply() == seconds(1));
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(2)), timeouts, clock.Now()) == Liveness::kAlive);
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(4)), timeouts, clock.Now()) == Liveness::kStalled);
+  CHECK(kTimeouts.ForReply() == seconds(5));
 }
 
 TEST_CASE("each diagnosis has its words", "[supervision]") {
-  CHECK(std::string(Describe(Diagnosis::kSilent)) == "gives no sign of life");
-  CHECK(std::string(Describe(Diagnosis::kStalled)) == "lives, but makes no progress");
-  CHECK(std::string(Describe(Diagnosis::kStuckStarting)) == "was started and did not get to work");
-  CHECK(std::string(Describe(Diagnosis::kStuckStopping)) == "was to end and did not");
+  CHECK(std::string(Describe(Liveness::kSilent)) == "process does not respond");
+  CHECK(std::string(Describe(Liveness::kStalled)) == "process responds but makes no progress");
+  CHECK(std::string(Describe(Liveness::kStuckStarting)) == "process did not become healthy");
+  CHECK(std::string(Describe(Liveness::kStuckStopping)) == "process did not exit");
 }

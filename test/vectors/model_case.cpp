@@ -13,7 +13,7 @@ namespace ai::vectors {
 namespace {
 
 constexpr double kLeastCosine = 0.99999;
-constexpr double kMostOff = 1e-3;
+constexpr double kMaxOff = 1e-3;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::optional<std::string> ModelCheck::Check(json::Value line) {
     most_off = std::max(most_off, std::fabs(expected - ours));
   }
   const double cosine = product / std::sqrt(squares * expected_squares);
-  if (cosine >= kLeastCosine && most_off <= kMostOff) {
+  if (cosine >= kLeastCosine && most_off <= kMaxOff) {
     return std::nullopt;
   }
   return "cosine " + std::to_string(cosine) + ", a component is off by " + std::to_string(most_off);

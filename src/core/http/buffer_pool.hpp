@@ -12,7 +12,7 @@ namespace ai::http {
 class BufferPool {
  public:
   static constexpr std::size_t kSmallest = std::size_t{16} << 10;  // below it is not worth it
-  static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{8} << 20;
 
   explicit BufferPool(std::size_t most_buffers) : most_buffers_(most_buffers) {}
 
@@ -30,7 +30,7 @@ class BufferPool {
   /// Keeps the memory of the string, or frees it.
   void Give(std::string buffer) {
     const std::size_t capacity = buffer.capacity();
-    if (capacity < kSmallest || capacity > kMostBytes - bytes_ ||
+    if (capacity < kSmallest || capacity > kMaxBytes - bytes_ ||
         buffers_.size() == most_buffers_) {
       return;
     }

@@ -142,7 +142,7 @@ void CurlSession::Drive() {
   const SteadyTime now = steady_clock::now();
   {
     const SignalsBlocked blocked;  // curl may start a thread that resolves a name
-    std::array<SocketSet::Ready, SocketSet::kMostReady> ready;
+    std::array<SocketSet::Ready, SocketSet::kMaxReady> ready;
     const std::size_t count = sockets_.Take(ready);
     for (std::size_t i = 0; i < count; ++i) {
       Act(ready[i].socket,

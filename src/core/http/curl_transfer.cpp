@@ -13,8 +13,8 @@
 namespace ai::http {
 namespace {
 
-constexpr std::size_t kMostHeaderBytes = std::size_t{256} << 10;
-constexpr std::size_t kMostReserved = std::size_t{16} << 20;
+constexpr std::size_t kMaxHeaderBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxReserved = std::size_t{16} << 20;
 constexpr long kBufferBytes = 128L << 10;
 
 long Milliseconds(std::chrono::milliseconds time) {
@@ -136,7 +136,7 @@ int CurlTransfer::HttpStatus() const {
 
 bool CurlTransfer::TakeHeader(std::string_view line) {
   header_bytes_ += line.size();
-  if (header_bytes_ > kMostHeaderBytes) {
+  if (header_bytes_ > kMaxHeaderBytes) {
     too_large_ = true;
     return false;
   }
@@ -162,7 +162,7 @@ bool CurlTransfer::TakeBody(std::string_view bytes) {
     curl_off_t announced = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
     if (announced > 0) {
-      body.reserve(std::min(static_cast<std::size_t>(announced), kMostReserved));
+      body.reserve(std::min(static_cast<std::size_t>(announced), kMaxReserved));
     }
   }
   body.append(bytes);

@@ -10,7 +10,7 @@
 namespace ai::http {
 namespace {
 
-constexpr std::size_t kMostEntries = 1000;
+constexpr std::size_t kMaxEntries = 1000;
 
 std::optional<std::uint16_t> ParsePort(std::string_view text) {
   std::uint16_t port = 0;
@@ -105,7 +105,7 @@ HostList HostList::Parse(std::string_view setting) {
                   "Write names, addresses or ranges such as api.openai.com, *.example.com, "
                   "localhost:11434, [::1] or 10.0.0.0/8, separated by commas.");
     }
-    if (list.entries_.size() == kMostEntries) {
+    if (list.entries_.size() == kMaxEntries) {
       throw Error(ErrorCode::kLimitExceeded, "too many entries in a list of hosts");
     }
     list.entries_.push_back(*entry);

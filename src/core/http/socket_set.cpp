@@ -46,8 +46,8 @@ void SocketSet::Forget(int socket) noexcept {
   epoll_ctl(descriptor_, EPOLL_CTL_DEL, socket, nullptr);
 }
 
-std::size_t SocketSet::Take(std::array<Ready, kMostReady>& ready) {
-  std::array<epoll_event, kMostReady> events;
+std::size_t SocketSet::Take(std::array<Ready, kMaxReady>& ready) {
+  std::array<epoll_event, kMaxReady> events;
   const int count = epoll_wait(descriptor_, events.data(), static_cast<int>(events.size()), 0);
   if (count < 0 && errno != EINTR) {
     throw SystemError("could not ask which sockets are ready", errno);

@@ -13,7 +13,7 @@ class SocketSet {
     bool readable;
     bool writable;
   };
-  static constexpr std::size_t kMostReady = 64;
+  static constexpr std::size_t kMaxReady = 64;
 
   /// Throws Error if the system refuses.
   SocketSet();
@@ -30,7 +30,7 @@ class SocketSet {
 
   /// Which sockets are ready now, without waiting: so many of the array are filled. The others'
   /// turn comes with the next call.
-  std::size_t Take(std::array<Ready, kMostReady>& ready);
+  std::size_t Take(std::array<Ready, kMaxReady>& ready);
 
  private:
   int descriptor_;

@@ -58,7 +58,7 @@ bool Encoder::Step(InterruptCheck pending) {
   return stage_ == Stage::kDone;
 }
 
-std::size_t Encoder::LeaveRest() {
+std::size_t Encoder::DropUnstarted() {
   texts_ = texts_.first(next_text_);
   out_ = out_.first(next_text_ * shape_.hidden);
   waiting_.clear();

@@ -40,7 +40,7 @@ class Encoder {
   bool Step(InterruptCheck pending = nullptr);
 
   /// Leaves out the texts of the batch that it has not begun with. Returns how many come before.
-  std::size_t LeaveRest();
+  std::size_t DropUnstarted();
 
   /// Which texts of the batch so far were longer than the model takes, and cut.
   std::span<const std::size_t> truncated() const { return truncated_; }

@@ -113,8 +113,8 @@ class Packer {
       bytes += token.size();
       continuations += IsContinuation(token) ? 1 : 0;
     }
-    constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-    if (bytes > kMostBytes || source_.notice.size() > kMostBytes) {
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+    if (bytes > kMaxBytes || source_.notice.size() > kMaxBytes) {
       Refuse("its texts are too long");
     }
     header_.token_bytes = static_cast<std::uint32_t>(bytes);

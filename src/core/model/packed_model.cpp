@@ -11,7 +11,7 @@
 namespace ai::model {
 namespace {
 
-constexpr std::uint32_t kMostSlotBits = 24;
+constexpr std::uint32_t kMaxSlotBits = 24;
 
 [[noreturn]] void Refuse(const std::string& origin, const char* problem,
                          const std::string& detail) {
@@ -60,8 +60,8 @@ const char* ProblemOfHeader(const ModelHeader& header) {
   if (const char* const problem = ProblemOf(header.shape)) {
     return problem;
   }
-  if (header.word_bits < 1 || header.word_bits > kMostSlotBits || header.continuation_bits < 1 ||
-      header.continuation_bits > kMostSlotBits || header.special_count > kMaxSpecials) {
+  if (header.word_bits < 1 || header.word_bits > kMaxSlotBits || header.continuation_bits < 1 ||
+      header.continuation_bits > kMaxSlotBits || header.special_count > kMaxSpecials) {
     return "the vocabulary has impossible sizes";
   }
   const std::uint32_t tokens = header.shape.tokens;

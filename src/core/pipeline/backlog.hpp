@@ -1,4 +1,4 @@
-// What there is to do in a database, and for which queues.
+// The work that is pending in a database, by queue.
 #pragma once
 
 #include <chrono>
@@ -12,28 +12,28 @@
 
 namespace ai::pipeline {
 
-/// What a commit names: a queue that it has written to.
+/// Published by a commit: a queue that it has written to.
 using QueueEvent = std::uint32_t;
 
 struct PollRequest {
-  bool suspects = false;  // those that a process has died with, too
-  bool whole = false;     // long queues from end to end
-  /// Only these, or those that were written to; nothing: all queues, in slices by their ids.
+  bool suspects = false;  // include rows that a process crashed with
+  bool whole = false;     // read long queues completely
+  /// Only these, or those that were written to; if unset, all queues, in slices ordered by id.
   std::optional<std::vector<QueueId>> queues = {};
   std::vector<QueueEvent> events = {};
-  QueueId after = 0;  // the next slice comes after it
+  QueueId after = 0;  // the last queue of the previous slice
 };
 
-/// A queue, and what is waiting there.
+/// What is pending in a queue.
 struct QueueReport {
   QueueId id = 0;
-  std::string version = {};  // another one: the definition has changed
+  std::string version = {};  // differs if the definition has changed
   OwnerId owner = 0;
-  std::int32_t priority = 0;             // of the first of its rows
-  std::int32_t granted = 0;              // the same without what rows say of themselves
-  std::optional<Tid> first_change = {};  // where changes begin
-  bool whole = true;                     // all of the queue was looked at
-  bool locked = false;                   // somebody has locked its tables: no more is known
+  std::int32_t priority = 0;             // of its first row
+  std::int32_t granted = 0;              // the same without the priorities of rows
+  std::optional<Tid> first_change = {};  // where to begin scanning for changes
+  bool whole = true;                     // the whole queue was read
+  bool locked = false;                   // its tables are locked: no more is known
   std::optional<std::chrono::milliseconds> retry_in = {};
   std::optional<std::chrono::milliseconds> suspect_in = {};
   std::optional<std::chrono::milliseconds> pause_left = {};
@@ -41,9 +41,9 @@ struct QueueReport {
 
 struct PollResult {
   std::vector<QueueReport> queues = {};
-  bool complete = true;  // there is no further slice
-  /// Somebody has locked what tells of queues, but for those of jobs. All that is known then is
-  /// which of them the events name.
+  bool complete = true;  // this was the last slice
+  /// The catalog of vectorizers is locked, so only queues of jobs are reported. Of the others only
+  /// those named by events are known.
   bool locked = false;
   std::vector<QueueId> named = {};
 };
@@ -55,24 +55,23 @@ class Backlog {
   Backlog& operator=(const Backlog&) = delete;
   virtual ~Backlog() = default;
 
-  /// A queue that no slice of a poll of all reports is gone or disabled, or one of jobs without
-  /// any.
+  /// A queue that no slice of a full poll reports was dropped or disabled, or has no jobs left.
   virtual PollResult Poll(const PollRequest& request) = 0;
 
-  /// Null if there is nothing left to do for it.
+  /// Null if there is no work left for it.
   virtual Step<std::unique_ptr<Source>> Open(QueueId queue) = 0;
 
-  /// The pipeline has forgotten the queue.
+  /// The pipeline has closed the queue.
   virtual void Closed(QueueId queue) = 0;
 
   /// Adds to the counters of a queue and its model.
   virtual Step<> AddUsage(QueueId queue, const std::string& model, const Usage& usage) = 0;
 
-  /// An error of a queue as a whole, for those who look at it. It may fail: then it is told the
-  /// next time.
+  /// Records an error of the queue as a whole, for its users. If that fails, it is recorded next
+  /// time.
   virtual Step<> RecordError(QueueId queue, std::string_view step, const Failure& failure) = 0;
 
-  /// An open circuit breaker keeps requests of a queue from going.
+  /// Records that an open circuit breaker holds back the queue's requests.
   virtual Step<> RecordOpenBreaker(QueueId queue, const Opening& opening) = 0;
 };
 

@@ -5,14 +5,14 @@
 namespace ai::pipeline {
 namespace {
 
-/// Requests to each endpoint that do not count against those to others.
+/// Requests guaranteed to each endpoint, independent of other endpoints.
 constexpr std::size_t kOfEachEndpoint = 4;
 
 }  // namespace
 
-/// Each endpoint has some requests for itself: one that does not answer cannot take them all. Null
-/// is one that is not known yet. And each owner has one: others' requests may take as long as they
-/// like.
+/// Each endpoint has some requests of its own, so one that does not reply cannot use up all. Null
+/// is an endpoint that is not known yet. Each owner has one as well, however long the requests of
+/// others take.
 std::size_t Capacity::FreeAt(const Limiter* limiter, OwnerId owner) const {
   const std::size_t most = settings_.max_in_flight;
   if (in_flight_.count() < most) {

@@ -1,4 +1,4 @@
-// How many requests may be added to those in flight.
+// How many more requests may be in flight.
 #pragma once
 
 #include "core/pipeline/embedded_model.hpp"
@@ -14,17 +14,16 @@ class Capacity final {
            Peers& peers)
       : settings_(settings), in_flight_(in_flight), model_(model), peers_(peers) {}
 
-  /// Of a queue, by this worker.
+  /// For a queue, by this worker.
   std::size_t FreeFor(const Queue& queue) const;
 
-  /// Whether a request that was sent before may go again.
+  /// Whether a request may be retried now.
   bool HasRoom(const Queue& queue, const Request& request) const;
 
-  /// Keeps requests of a queue for this worker, which no other worker may have then. Returns how
-  /// many it has now.
+  /// Reserves request slots of a queue for this worker. Returns how many it has reserved now.
   std::size_t Keep(Queue& queue, std::size_t wanted);
 
-  /// Others may have what this worker does not need; and all, if the queue is let go of.
+  /// Gives unused slots back to other workers; or all of them, when the queue is released.
   void Free(Queue& queue);
   void FreeAll(Queue& queue);
 

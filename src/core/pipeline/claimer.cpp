@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kNoRequests{200};  // while other workers have all requests of a queue
+constexpr milliseconds kNoRequests{200};  // while other workers have reserved all of a queue
 
 }  // namespace
 
@@ -18,7 +18,8 @@ Queue* NextOf(policy::FairShare& share, std::span<Queue* const> queues) {
   };
   const auto waits_for_others = [&](const Queue& queue) {
     const auto& route = queue.outbox.route();
-    return route && is_failing_at(queue, route->limiter, true) && route->limiter->IsBroken() &&
+    return route && is_failing_at(queue, route->limiter, true) &&
+           route->limiter->IsBreakerTripped() &&
            std::any_of(queues.begin(), queues.end(), [&](const Queue* other) {
              return is_failing_at(*other, route->limiter, false);
            });
@@ -63,7 +64,7 @@ bool Claimer::Open(Queue& queue) {
   }
   auto opened = backlog_.Open(queue.id);
   if (!opened) {
-    leases_.OnTrouble(queue, "configuration", opened.failure());
+    leases_.OnStepFailure(queue, "configuration", opened.failure());
     return false;
   }
   queue.source = std::move(opened).value();
@@ -77,9 +78,8 @@ bool Claimer::Open(Queue& queue) {
   return true;
 }
 
-/// Where requests go is looked up once for the rows that are claimed together. A queue whose key
-/// cannot be had may claim rows: there are some that nothing has to be sent for, and for the others
-/// the error comes when they are sent.
+/// The route is looked up once per claim. A queue whose key is not available may still claim rows:
+/// some need no request, and for the others the error is raised when they are sent.
 void Claimer::FindRoute(Queue& queue) {
   if (queue.source->traits().provider != nullptr) {
     auto route = queue.source->FindRoute();
@@ -97,7 +97,7 @@ SteadyTime Claimer::NextClaim() const {
   return next;
 }
 
-/// No more than can be sent soon, and than have room.
+/// No more than can be sent soon and fit into memory.
 std::size_t Claimer::RowsFor(const Queue& queue) const {
   const std::size_t batch = queue.outbox.BatchSize(queue.source->traits());
   std::size_t requests = queue.outbox.kept_requests - queue.outbox.used();
@@ -120,7 +120,7 @@ void Claimer::Run(Queue& queue) {
     share_.Charge(queue.share, 0);
     return;
   }
-  const std::size_t held = queue.hand.rows().size() + queue.source->unread().size();
+  const std::size_t held = queue.held.rows().size() + queue.source->unread().size();
   const std::size_t used = queue.outbox.used();
   if (!queue.has_unread()) {
     FindRoute(queue);
@@ -143,15 +143,15 @@ void Claimer::Run(Queue& queue) {
   }
   const std::size_t unread = queue.source != nullptr ? queue.source->unread().size() : 0;
   share_.Charge(queue.share,
-                static_cast<double>(queue.hand.rows().size() + unread) - static_cast<double>(held));
+                static_cast<double>(queue.held.rows().size() + unread) - static_cast<double>(held));
 }
 
-/// False if there is nothing to load.
+/// False if there are no rows to load.
 bool Claimer::Claim(Queue& queue, ClaimRequest request) {
-  request.in_hand = !queue.is_idle();
+  request.in_progress = !queue.is_idle();
   const auto claimed = queue.source->Claim(request);
   if (!claimed) {
-    leases_.OnTrouble(queue, "loading", claimed.failure());
+    leases_.OnStepFailure(queue, "loading", claimed.failure());
     return false;
   }
   const bool found = queue.has_unread();
@@ -165,28 +165,28 @@ bool Claimer::Claim(Queue& queue, ClaimRequest request) {
   return found;
 }
 
-/// A tid that comes again while a row is in hand for it: that row was taken from this process,
-/// which did not beat for too long, and the tid is another row's by now. What comes for the first
-/// one must not be stored there.
+/// If a tid is claimed again while this process still holds a row with that tid, it has lost the
+/// lease of that row (no heartbeat for too long), and the tid is another row's now. A reply for the
+/// first one must not be stored there.
 void Claimer::EndLost(Queue& queue) {
-  if (queue.is_job() || queue.hand.rows().empty()) {
+  if (queue.is_job() || queue.held.rows().empty()) {
     return;
   }
   std::vector<Tid> claimed(queue.source->unread().begin(), queue.source->unread().end());
   std::sort(claimed.begin(), claimed.end());
   std::vector<RowPtr> lost;
-  std::copy_if(queue.hand.rows().begin(), queue.hand.rows().end(), std::back_inserter(lost),
+  std::copy_if(queue.held.rows().begin(), queue.held.rows().end(), std::back_inserter(lost),
                [&](const RowPtr& row) {
                  return std::binary_search(claimed.begin(), claimed.end(), row->tid);
                });
-  queue.hand.End(lost);
+  queue.held.End(lost);
 }
 
-/// Rows beyond what is loaded at once are for others, if they are large.
+/// If rows are large, those that exceed one load are released for other workers.
 void Claimer::Load(Queue& queue) {
   auto loaded = queue.source->Load(kMaxLoadBytes);
   if (!loaded) {
-    leases_.OnTrouble(queue, "loading", loaded.failure());
+    leases_.OnStepFailure(queue, "loading", loaded.failure());
     return;
   }
   std::size_t bytes = 0;
@@ -199,7 +199,7 @@ void Claimer::Load(Queue& queue) {
   const std::size_t keep = loaded->size();
   if (queue.source->unread().size() > keep) {
     if (const auto released = queue.source->ReleaseUnread(keep); !released) {
-      leases_.LetGo(queue, "loading", released.failure());
+      leases_.ReleaseAfterFailure(queue, "loading", released.failure());
       return;
     }
     queue.poll.Want();
@@ -215,29 +215,29 @@ void Claimer::Accept(Queue& queue, std::vector<LoadedRow> loaded) {
                       ? queue.source->MakeChunks(row)
                       : Result<RowPtr>(Failure{.failure_class = FailureClass::kSuspect,
                                                .message = row.problem});
-    row.text.reset();  // it may be long
+    row.text.reset();  // frees memory: it may be long
     if (chunks) {
       rows.push_back(std::move(chunks).value());
       continue;
     }
     const RowPtr bad[] = {
-        std::make_shared<Row>(Row{.tid = row.tid, .over = true, .jobs = {{row.job, row.tid}}})};
+        std::make_shared<Row>(Row{.tid = row.tid, .ended = true, .jobs = {{row.job, row.tid}}})};
     leases_.DeadLetter(queue, bad, row.problem.empty() ? "chunking" : "loading", chunks.failure());
     if (queue.source == nullptr) {
-      return;  // all that was claimed is released
+      return;  // everything claimed has been released
     }
   }
-  const auto reused = queue.source->Reuse(queue.hand.rows(), rows);
+  const auto reused = queue.source->Reuse(queue.held.rows(), rows);
   if (!reused) {
-    leases_.LetGo(queue, "loading", reused.failure());
+    leases_.ReleaseAfterFailure(queue, "loading", reused.failure());
     return;
   }
   queue.meter.usage.reused_chunks += reused.value();
   for (const RowPtr& row : rows) {
-    queue.hand.Add(row);
+    queue.held.Add(row);
     queue.meter.usage.reused_chunks += queue.outbox.Add(row);
     if (row->waiting == 0) {
-      queue.hand.Ready(row);
+      queue.held.Ready(row);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Claims rows, loads their texts and cuts them into chunks. Bounded: rows are only claimed while
+// Claims rows, loads their texts and chunks them. Memory is bounded: rows are only claimed while
 // there is room for their texts and vectors, whatever their number and size.
 #pragma once
 
@@ -19,18 +19,18 @@ class Claimer final {
         leases_(leases),
         planner_(planner) {}
 
-  /// The queue whose turn it is to claim; null if nothing is to be claimed now.
+  /// The next queue to claim from; null if nothing can be claimed now.
   Queue* Next();
 
-  /// Claims rows of it, or loads those that are.
+  /// Claims rows of the queue, or loads claimed ones.
   void Run(Queue& queue);
 
-  /// Claims suspects of a queue, with nothing else in hand. True if there were some.
+  /// Claims suspects of a queue, while no other rows are in progress. True if there were any.
   bool ClaimSuspects(Queue& queue);
-  /// The queue whose turn it is, of those that have some; null if none has.
+  /// The next queue that has suspects; null if none has.
   Queue* NextWithSuspects();
 
-  /// When others than suspects may be claimed next; and how often some were, or were tried to be.
+  /// When rows other than suspects may be claimed next, and how many claims were attempted.
   SteadyTime NextClaim() const;
   std::uint64_t claims() const { return claims_; }
 
@@ -55,8 +55,8 @@ class Claimer final {
   std::uint64_t claims_ = 0;
 };
 
-/// The one of them whose turn it is. A provider that is in doubt is tried with rows of a queue that
-/// did not fail there, if there is one: it tells more.
+/// The next one by fair share. A provider whose breaker is tripped is probed with rows of a queue
+/// that has not failed there, if there is one: that is better evidence.
 Queue* NextOf(policy::FairShare& share, std::span<Queue* const> queues);
 
 }  // namespace ai::pipeline

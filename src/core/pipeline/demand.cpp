@@ -7,7 +7,7 @@
 namespace ai::pipeline {
 namespace {
 
-/// While another worker is claiming.
+/// How long to wait while another worker is claiming.
 constexpr std::chrono::milliseconds kBusy{2};
 
 }  // namespace
@@ -56,8 +56,8 @@ void Demand::OnClaimed(const Claimed& claimed, Wanted wanted, bool found, Steady
     suspects_at_ = claimed.more_suspects ? suspects_at_ : kNever;
     return;
   }
-  // Where nothing can be vacuumed, all that has passed through the queue is stepped over by each
-  // scan, unless scans begin where the last one has left something.
+  // If nothing can be vacuumed, each scan has to skip all dead entries of the queue, unless it
+  // begins where the last scan left something.
   reported_ = reported_ && !claimed.scan_began;
   if (claimed.left_from && !reported_) {
     from_ = *claimed.left_from;

@@ -1,4 +1,4 @@
-// What is waiting in the database for one queue, as far as this worker knows.
+// What is pending in the database for one queue, as far as this worker knows.
 #pragma once
 
 #include <limits>
@@ -8,23 +8,23 @@
 
 namespace ai::pipeline {
 
-/// Only an event can tell.
+/// Not before the next event.
 inline constexpr SteadyTime kNever = SteadyTime::max();
 
 class Demand final {
  public:
-  /// A poll has found this.
+  /// The result of a poll.
   void Report(const QueueReport& report, SteadyTime now);
-  /// There may be changes: some were passed over while their rows were in hand.
+  /// There may be changes that were skipped while their rows were in progress.
   void NoteChanges() { changes_ = noted_ = true; }
-  /// There are changes, wherever.
+  /// There are changes at an unknown position.
   void NoteNamed() { NoteChangesFrom({}); }
   void PauseUntil(SteadyTime time) { paused_until_ = time; }
-  /// There is nothing left to do.
+  /// Nothing is pending.
   void Clear() { *this = {}; }
 
-  /// What to claim now: changes and retries in turn, where there are both. With rows that could not
-  /// be released, a claim for retries is due: it tries again.
+  /// What to claim now: changes and retries alternate if there are both. If rows could not be
+  /// released, a claim for retries is due, which tries that again.
   ClaimRequest NextRequest(SteadyTime now, bool has_unreleased) const;
   void OnClaimed(const Claimed& claimed, Wanted wanted, bool found, SteadyTime now);
 
@@ -43,14 +43,14 @@ class Demand final {
 
   bool changes_ = false;
   bool noted_ = false;     // since the last claim
-  bool reported_ = false;  // a place for changes, since the scan that is under way began
+  bool reported_ = false;  // a position of changes, since the current scan began
   Tid from_ = {};
   SteadyTime retry_at_ = kNever;
   SteadyTime suspects_at_ = kNever;
   SteadyTime paused_until_ = {};
-  SteadyTime claim_after_ = {};    // another worker was just claiming
-  SteadyTime retries_after_ = {};  // somebody has locked those that are due
-  bool retries_last_ = false;      // the last claim was for them
+  SteadyTime claim_after_ = {};    // another worker was claiming
+  SteadyTime retries_after_ = {};  // the rows that are due are locked
+  bool retries_last_ = false;      // the last claim was for retries
 };
 
 }  // namespace ai::pipeline

@@ -29,11 +29,11 @@ Step<std::optional<ModelRunner::Done>> ModelRunner::Advance() {
   return std::optional(Done{std::move(items_), std::move(embeddings_), model_.truncated()});
 }
 
-std::vector<Item> ModelRunner::TakeUnbegun(Queue& queue) {
+std::vector<Item> ModelRunner::TakeUnstarted(Queue& queue) {
   if (queue_ != &queue) {
     return {};
   }
-  const std::size_t begun = model_.LeaveRest();
+  const std::size_t begun = model_.DropUnstarted();
   const auto rest = items_.begin() + static_cast<std::ptrdiff_t>(begun);
   std::vector<Item> unbegun(std::make_move_iterator(rest), std::make_move_iterator(items_.end()));
   items_.erase(rest, items_.end());

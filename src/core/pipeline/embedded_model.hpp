@@ -1,5 +1,5 @@
-// Embeds the texts of one batch after the other with a model in this process, a slice of about ten
-// milliseconds at a time: between two slices the worker answers its latch, beats, and serves the
+// Embeds one batch after the other with a model in this process, in slices of about ten
+// milliseconds: between two slices the worker checks its latch, sends heartbeats, and drives the
 // requests to providers.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ai::pipeline {
 
-/// What computes.
+/// The model itself.
 class EmbeddedModel {
  public:
   EmbeddedModel() = default;
@@ -15,14 +15,14 @@ class EmbeddedModel {
   EmbeddedModel& operator=(const EmbeddedModel&) = delete;
   virtual ~EmbeddedModel() = default;
 
-  /// Begins with texts. INVARIANT: they and out live until it has ended, or begins anew.
+  /// Starts a batch. INVARIANT: texts and out stay valid until it has ended or the next Start.
   virtual void Start(const SourceTraits& source, std::span<const std::string_view> texts,
                      provider::Embeddings& out) = 0;
-  /// One slice. True when all vectors are there.
+  /// Computes one slice. True when all vectors are complete.
   virtual Step<bool> Advance() = 0;
-  /// Leaves out the texts that it has not begun with. Returns how many come before.
-  virtual std::size_t LeaveRest() = 0;
-  /// How many of the texts were longer than the model takes.
+  /// Drops the texts not started yet. Returns how many precede them.
+  virtual std::size_t DropUnstarted() = 0;
+  /// How many of the texts were truncated to the model's maximum length.
   virtual std::int64_t truncated() const = 0;
 };
 
@@ -41,12 +41,12 @@ class ModelRunner final {
     std::shared_ptr<provider::Embeddings> embeddings;
     std::int64_t truncated;
   };
-  /// One slice of what is under way; nothing if there is more to do.
+  /// Computes one slice of the current batch; nothing if it is not complete yet.
   Step<std::optional<Done>> Advance();
 
-  /// Takes out what it has not begun with, of a queue.
-  std::vector<Item> TakeUnbegun(Queue& queue);
-  /// Gives up what is under way for a queue.
+  /// Removes and returns the items of a queue that were not started.
+  std::vector<Item> TakeUnstarted(Queue& queue);
+  /// Abandons the current batch if it is of this queue.
   void Cancel(Queue& queue);
 
  private:

@@ -12,7 +12,7 @@ void InFlight::Submit(Queue& queue, Request request, http::Request message) {
   requests_.emplace(static_cast<std::uint64_t>(id), Entry{&queue, std::move(request), bytes});
 }
 
-/// Returns the one after it.
+/// Returns the next entry.
 InFlight::Entries::iterator InFlight::End(Entries::iterator entry) {
   entry->second.queue->outbox.OnEnded();
   memory_.bytes -= entry->second.bytes;

@@ -1,4 +1,4 @@
-// The requests of a worker that are on their way to providers and back.
+// The requests of a worker that are in flight.
 #pragma once
 
 #include <unordered_map>
@@ -19,13 +19,13 @@ class InFlight final {
     Request request;
     Result<http::Response> result;
   };
-  /// Those that have ended since the last time.
+  /// Those that have completed since the last call.
   std::vector<Ended> Collect();
-  /// What was read of a reply may be used for another.
+  /// Returns the reply's buffer to the pool.
   void Recycle(http::Response& response) { transport_.Recycle(std::move(response.body)); }
   void Drive() { transport_.Drive(); }
 
-  /// Forgets the requests of a queue.
+  /// Cancels the requests of a queue.
   void Cancel(Queue& queue);
   void CancelAll();
 
@@ -36,7 +36,7 @@ class InFlight final {
   struct Entry {
     Queue* queue;
     Request request;
-    std::size_t bytes;  // of the message, which has the texts once more
+    std::size_t bytes;  // of the message, which contains a copy of the texts
   };
   using Entries = std::unordered_map<std::uint64_t, Entry>;
 

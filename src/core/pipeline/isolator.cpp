@@ -6,21 +6,21 @@ namespace ai::pipeline {
 namespace {
 
 bool IsShut(const Route& route) {
-  return route.Closed().value_or(std::chrono::milliseconds(0)) > kLocked;
+  return route.BlockedFor().value_or(std::chrono::milliseconds(0)) > kLocked;
 }
 
 }  // namespace
 
-/// Whether nothing will come of what the queue has in hand for a while: its provider may not be
-/// asked, or somebody has locked its target.
-bool Isolator::IsHeldUp(const Queue& queue) const {
+/// Whether the queue's rows cannot make progress for a while: requests to its provider are held
+/// back, or its target is locked.
+bool Isolator::IsBlocked(const Queue& queue) const {
   if (queue.is_idle() || queue.outbox.in_flight() > 0 || queue.has_unread()) {
     return false;
   }
-  if (queue.hand.has_ready()) {
+  if (queue.held.has_ready()) {
     return queue.storage.after > clock_.Now();
   }
-  if (queue.hand.locked_until() != kNever) {
+  if (queue.held.locked_until() != kNever) {
     return true;
   }
   if (queue.outbox.unsent() > 0) {
@@ -31,10 +31,10 @@ bool Isolator::IsHeldUp(const Queue& queue) const {
                      [](const Request& request) { return IsShut(request.route); });
 }
 
-/// Others must not wait for them.
-void Isolator::LetGoOfHeldUp() {
+/// Other rows must not wait for them.
+void Isolator::ReleaseBlocked() {
   for (auto& [id, queue] : queues_) {
-    if (IsHeldUp(queue)) {
+    if (IsBlocked(queue)) {
       leases_.Drop(queue);
       queue.back_off.AtLeast(clock_.Now() + kLocked);
     }
@@ -47,12 +47,12 @@ bool Isolator::IsDue() const {
 
 void Isolator::Run() {
   if (queue_) {
-    LetGoOfHeldUp();
+    ReleaseBlocked();
     if (queues_.IsIdle(*queue_)) {
       End();
     }
   }
-  planner_.SetIsolating(queue_.has_value(), queue_);  // Begin has to see what else there is to do
+  planner_.SetIsolating(queue_.has_value(), queue_);  // Begin needs to see what other work there is
   const bool isolating = queue_ || Begin();
   planner_.SetIsolating(isolating, queue_);
   if (!isolating) {
@@ -70,15 +70,15 @@ void Isolator::End() {
   peers_.LeaveIsolation();
 }
 
-/// True if nothing else may be claimed: suspects are in hand, or will be as soon as all else is
-/// done.
+/// True if nothing else may be claimed: suspects are in progress, or will be once everything else
+/// is finished.
 bool Isolator::Begin() {
   Queue* queue = claimer_.NextWithSuspects();
   const SteadyTime now = clock_.Now();
   if (queue == nullptr) {
     return false;
   }
-  // Others have a turn in between, also if all wait for the same provider.
+  // Other queues get a turn in between, even if all wait for the same provider.
   const SteadyTime others = claimer_.NextClaim();
   const auto before = claims_before_.find(queue->id);
   const bool others_come_first =
@@ -91,7 +91,7 @@ bool Isolator::Begin() {
     planner_.HoldSuspects(now + kLocked);
     return false;
   }
-  LetGoOfHeldUp();
+  ReleaseBlocked();
   if (!queues_.all_idle()) {
     return true;
   }

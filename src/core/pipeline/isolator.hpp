@@ -1,10 +1,11 @@
-// Rows that may have killed a process. When one dies, each row it had may have been the reason.
-// They are worked on with nothing else in hand: in small groups, and those of a group that ended
-// another process one by one. So the row is found after three deaths, however many rows there were,
-// and becomes a dead letter.
+// Suspects: rows that may have crashed a process. When a worker crashes, each row it held may be
+// the cause. Suspects are processed with no other rows in progress: in small groups, and one by one
+// if a group has crashed another process. So the row at fault is found after three crashes, however
+// many rows there were, and becomes a dead letter.
 //
-// One worker of a database does that, or rows of two would go down together each time. Others go on
-// meanwhile; and where there are none, other rows get as much time as these.
+// Only one worker of a database does this, because suspects of two workers could crash together
+// each time. Other workers continue meanwhile; if there are none, other rows get as much time as
+// suspects.
 #pragma once
 
 #include "core/pipeline/claimer.hpp"
@@ -22,17 +23,17 @@ class Isolator final {
         claimer_(claimer),
         planner_(planner) {}
 
-  /// Begins or ends with suspects, if it is time.
+  /// Starts or finishes processing suspects, if due.
   void Run();
 
-  /// Whether it has to go on in the next turn, without waiting.
+  /// Whether the next turn has to follow without waiting.
   bool IsDue() const;
 
  private:
   bool Begin();
   void End();
-  bool IsHeldUp(const Queue& queue) const;
-  void LetGoOfHeldUp();
+  bool IsBlocked(const Queue& queue) const;
+  void ReleaseBlocked();
 
   const Clock& clock_;
   Peers& peers_;
@@ -40,10 +41,10 @@ class Isolator final {
   Leases& leases_;
   Claimer& claimer_;
   Planner& planner_;
-  std::optional<QueueId> queue_;  // whose suspects are in hand
+  std::optional<QueueId> queue_;  // whose suspects are in progress
   SteadyTime since_ = {};
-  SteadyTime after_ = {};                           // if there is something else to do
-  std::map<QueueId, std::uint64_t> claims_before_;  // of others, when each had its last turn
+  SteadyTime after_ = {};                           // if there is other work
+  std::map<QueueId, std::uint64_t> claims_before_;  // of other rows, at each queue's last turn
 };
 
 }  // namespace ai::pipeline

@@ -5,30 +5,30 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What was embedded before an error in storing is embedded again after each time.
+// Rows that could not be stored are embedded again on each retry.
 constexpr policy::Backoff kBackOff{std::chrono::seconds(10), std::chrono::minutes(1)};
 
 }  // namespace
 
 void Leases::Release(Queue& queue, std::span<const RowPtr> rows, milliseconds delay) {
   const auto released = queue.source->Release(rows, delay);
-  queue.hand.End(rows);
+  queue.held.End(rows);
   queue.poll.Want();
   if (!released) {
-    LetGo(queue, "embedding", released.failure());
+    ReleaseAfterFailure(queue, "embedding", released.failure());
   }
 }
 
-void Leases::ReleaseUnbegun(Queue& queue) {
+void Leases::ReleaseUnstarted(Queue& queue) {
   if (queue.has_unread()) {
     queue.poll.Want();
     if (const auto released = queue.source->ReleaseUnread(0); !released) {
-      LetGo(queue, "loading", released.failure());
+      ReleaseAfterFailure(queue, "loading", released.failure());
       return;
     }
   }
-  queue.outbox.PutBack(model_.TakeUnbegun(queue));
-  if (const std::vector<RowPtr> rows = queue.outbox.TakeUnbegun(); !rows.empty()) {
+  queue.outbox.PutBack(model_.TakeUnstarted(queue));
+  if (const std::vector<RowPtr> rows = queue.outbox.TakeUnstarted(); !rows.empty()) {
     Release(queue, rows, milliseconds(0));
   }
 }
@@ -37,10 +37,10 @@ void Leases::Charge(Queue& queue, std::span<const RowPtr> rows, std::string_view
                     const Failure& failure) {
   tally_.Count(failure.message);
   const auto charged = queue.source->Retry(rows, step, failure);
-  queue.hand.End(rows);
+  queue.held.End(rows);
   queue.poll.Want();
   if (!charged) {
-    LetGo(queue, step, charged.failure());
+    ReleaseAfterFailure(queue, step, charged.failure());
   }
 }
 
@@ -48,27 +48,27 @@ void Leases::DeadLetter(Queue& queue, std::span<const RowPtr> rows, std::string_
                         const Failure& failure) {
   tally_.Count(failure.message);
   const auto ended = queue.source->DeadLetter(rows, step, failure);
-  queue.hand.End(rows);
-  queue.demand.NoteChanges();  // what came for these rows meanwhile was passed over
+  queue.held.End(rows);
+  queue.demand.NoteChanges();  // changes of these rows were skipped meanwhile
   if (!ended) {
-    LetGo(queue, step, ended.failure());
+    ReleaseAfterFailure(queue, step, ended.failure());
   }
 }
 
 void Leases::Forget(Queue& queue) {
   in_flight_.Cancel(queue);
   model_.Cancel(queue);
-  queue.hand.Clear();
+  queue.held.Clear();
   queue.outbox.Clear();
   capacity_.FreeAll(queue);
   queue.must_release = queue.must_release || queue.source != nullptr;
 }
 
-/// False if it has to be tried again.
+/// False if it has to be retried.
 bool Leases::TryReleaseAll(Queue& queue) {
   const auto released = queue.source->ReleaseAll();
-  // The rows of a queue that was dropped are gone with it.
-  queue.must_release = !released && released.failure().trouble != StepTrouble::kDropped;
+  // The rows of a dropped queue were dropped with it.
+  queue.must_release = !released && released.failure().error != StepError::kDropped;
   queue.poll.Want();
   return !queue.must_release;
 }
@@ -106,22 +106,22 @@ void Leases::NoteBreaker(Queue& queue) {
   }
 }
 
-void Leases::OnTrouble(Queue& queue, std::string_view step, const StepFailure& failure) {
-  switch (failure.trouble) {
-    case StepTrouble::kTableLocked:
+void Leases::OnStepFailure(Queue& queue, std::string_view step, const StepFailure& failure) {
+  switch (failure.error) {
+    case StepError::kTableLocked:
       queue.back_off.AtLeast(clock_.Now() + queue.storage.NextLockPause(random_));
       return;
-    case StepTrouble::kLeaseLost:
-    case StepTrouble::kTableGone:
-    case StepTrouble::kOutdated:
-    case StepTrouble::kYielded:
+    case StepError::kLeaseLost:
+    case StepError::kTableGone:
+    case StepError::kOutdated:
+    case StepError::kYielded:
       Drop(queue);
       return;
-    case StepTrouble::kRowLocked:
+    case StepError::kRowLocked:
       Drop(queue);
       queue.back_off.AtLeast(clock_.Now() + kLocked);
       return;
-    case StepTrouble::kDropped:
+    case StepError::kDropped:
       Drop(queue);
       queue.must_release = false;
       break;
@@ -131,8 +131,8 @@ void Leases::OnTrouble(Queue& queue, std::string_view step, const StepFailure& f
   BackOffFor(queue, step, failure);
 }
 
-void Leases::LetGo(Queue& queue, std::string_view step, const StepFailure& failure) {
-  OnTrouble(queue, step, failure);
+void Leases::ReleaseAfterFailure(Queue& queue, std::string_view step, const StepFailure& failure) {
+  OnStepFailure(queue, step, failure);
   if (queue.source != nullptr) {
     Drop(queue);
   }

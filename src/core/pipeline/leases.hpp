@@ -1,4 +1,4 @@
-// Ending the hold on rows, by whatever way, and what follows for their queue.
+// Ends the leases of rows, in whichever way, and applies the consequences to their queue.
 #pragma once
 
 #include "core/pipeline/capacity.hpp"
@@ -18,33 +18,32 @@ class Leases final {
         capacity_(capacity),
         tally_(tally) {}
 
-  /// Uncharged; others may claim them after the delay.
+  /// Releases rows uncharged; other workers may claim them after the delay.
   void Release(Queue& queue, std::span<const RowPtr> rows, std::chrono::milliseconds delay);
-  /// What nobody has begun with, by a model or a provider: after a pause, this worker or another
-  /// does.
-  void ReleaseUnbegun(Queue& queue);
-  /// An attempt is charged.
+  /// Releases rows that were neither sent nor computed yet: they are claimed again after the pause.
+  void ReleaseUnstarted(Queue& queue);
+  /// Charges an attempt.
   void Charge(Queue& queue, std::span<const RowPtr> rows, std::string_view step,
               const Failure& failure);
-  /// Nobody shall try them again.
+  /// They will not be retried.
   void DeadLetter(Queue& queue, std::span<const RowPtr> rows, std::string_view step,
                   const Failure& failure);
 
-  /// Releases all that is in hand for a queue, which goes on by its source.
+  /// Releases all rows of a queue that are held; its source stays open.
   void ReleaseAll(Queue& queue);
-  /// The same, and closes the source. What cannot be released now is when it is opened again.
+  /// The same, and closes the source. Rows that cannot be released now are when it is opened again.
   void Drop(Queue& queue);
-  /// Lets go of all that is in hand, in memory only.
+  /// Forgets all rows held, in memory only.
   void Forget(Queue& queue);
 
-  /// The queue cannot go on for a while; an error that is new is recorded.
+  /// Backs off from the queue; a new error is recorded.
   void BackOffFor(Queue& queue, std::string_view step, const Failure& failure);
-  /// That an open circuit breaker keeps its requests from going is recorded once for each opening.
+  /// Records once per opening that an open circuit breaker holds back the queue's requests.
   void NoteBreaker(Queue& queue);
-  /// A step of the queue has failed, and may be tried again.
-  void OnTrouble(Queue& queue, std::string_view step, const StepFailure& failure);
-  /// The same for a step without which rows would be held for ever: all are released.
-  void LetGo(Queue& queue, std::string_view step, const StepFailure& failure);
+  /// A step of the queue has failed and may be retried.
+  void OnStepFailure(Queue& queue, std::string_view step, const StepFailure& failure);
+  /// The same for a step after which rows could not make progress: all are released.
+  void ReleaseAfterFailure(Queue& queue, std::string_view step, const StepFailure& failure);
 
  private:
   bool TryReleaseAll(Queue& queue);

@@ -1,5 +1,5 @@
-// What lets requests to one endpoint with one key go, or not: its rate limits, the pauses that it
-// asked for, its circuit breaker. All processes of a server share it.
+// Admits requests to one endpoint with one key: rate limits, Retry-After, circuit breaker. Shared
+// by all processes of a server.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace ai::pipeline {
 
 class Limiter;
 
-/// The right to send one request. Its outcome is reported once; if it is not, the request was
+/// Permission to send one request. Its outcome is reported once; otherwise the request counts as
 /// cancelled.
 class Permit final {
  public:
@@ -31,15 +31,15 @@ class Permit final {
   Permit& operator=(const Permit&) = delete;
   ~Permit();
 
-  /// Whether its outcome decides if the endpoint may be asked again.
+  /// Whether it is the probe of a half-open circuit breaker.
   bool is_probe() const { return admission_.probe; }
 
-  /// How many tokens the request has, as we count them.
+  /// The number of tokens in the request, by our count.
   void Charge(std::size_t tokens);
 
-  /// With what the provider says of its limits, and how many tokens it counted.
+  /// With the rate limits that the provider reported, and its token count.
   void Succeeded(const provider::RateLimits& limits, std::optional<std::int64_t> tokens);
-  /// And with the time since when its rows fail, 0 if they did not until now.
+  /// And with the time since when its rows have been failing; 0 if they have not.
   policy::Verdict Failed(const provider::RateLimits& limits, const Failure& failure,
                          policy::Micros failing_since);
 
@@ -48,10 +48,10 @@ class Permit final {
   policy::Admission admission_;
 };
 
-/// That a circuit breaker is open, or half-open, and why.
+/// Why a circuit breaker is open or half-open.
 struct Opening {
-  std::int64_t since = 0;  // which opening it is
-  Failure failure = {};    // the last one, worded for those who wait
+  std::int64_t since = 0;  // identifies the opening
+  Failure failure = {};    // the last one, worded for users
 };
 
 class Limiter {
@@ -61,25 +61,25 @@ class Limiter {
   Limiter& operator=(const Limiter&) = delete;
   virtual ~Limiter() = default;
 
-  /// How long a role may not ask; nothing if its request may go now. What has no end, as far as is
-  /// known, takes a day.
-  virtual std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const = 0;
+  /// For how long requests of a role are held back; nothing if one may be sent now. If the end is
+  /// not known, a day.
+  virtual std::optional<std::chrono::milliseconds> BlockedFor(policy::RoleId role) const = 0;
 
-  /// The circuit breaker is not closed: the endpoint answers nobody.
-  virtual bool IsBroken() const = 0;
-  /// The same with what is to be told of it; nothing if that is not known.
+  /// Whether the circuit breaker is open or half-open.
+  virtual bool IsBreakerTripped() const = 0;
+  /// The same with the reason; nothing if that is not known.
   virtual std::optional<Opening> Opened() const { return std::nullopt; }
 
-  /// Whether requests have to be few: then they should be full.
+  /// Whether requests are rate-limited, so that they should be full.
   virtual bool IsLimited() const = 0;
 
-  /// About how many requests may go within a time, at least one.
+  /// About how many requests may be sent within a time; at least one.
   virtual std::size_t RequestsWithin(std::chrono::milliseconds time) const = 0;
 
-  /// Lets a request of a role go, unless it is closed for it.
+  /// A permit for a request of a role, unless requests are held back.
   std::optional<Permit> Acquire(policy::RoleId role);
 
-  /// Permits of this process that are out.
+  /// Permits held by this process.
   std::size_t in_flight() const { return in_flight_; }
 
  protected:

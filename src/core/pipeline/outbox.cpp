@@ -33,7 +33,7 @@ std::vector<Item> Outbox::NextBatch(const SourceTraits& source, std::size_t most
   provider::Batch size(limits);
   while (!unsent_.empty() && items.size() < most) {
     const Item& item = unsent_.front();
-    if (!item.row->over && source.provider != nullptr) {
+    if (!item.row->ended && source.provider != nullptr) {
       Chunk& chunk = item.get();
       const auto prepared = provider::Prepare(chunk.text, limits, source.encoding, interrupt);
       if (!size.Fits(prepared)) {
@@ -44,7 +44,7 @@ std::vector<Item> Outbox::NextBatch(const SourceTraits& source, std::size_t most
       chunk.tokens = prepared.tokens;
       truncated += prepared.truncated ? 1 : 0;
     }
-    if (!item.row->over) {
+    if (!item.row->ended) {
       items.push_back(item);
     }
     unsent_.pop_front();
@@ -52,7 +52,7 @@ std::vector<Item> Outbox::NextBatch(const SourceTraits& source, std::size_t most
   return items;
 }
 
-std::vector<RowPtr> Outbox::TakeUnbegun() {
+std::vector<RowPtr> Outbox::TakeUnstarted() {
   std::vector<RowPtr> rows;
   std::set<const Row*> unbegun;
   for (auto item = unsent_.begin(); item != unsent_.end();) {
@@ -60,7 +60,7 @@ std::vector<RowPtr> Outbox::TakeUnbegun() {
     const auto end =
         std::find_if(item, unsent_.end(), [&](const Item& other) { return other.row != row; });
     const bool all_unsent = static_cast<std::size_t>(end - item) == row->to_send;
-    if (!row->over && all_unsent) {
+    if (!row->ended && all_unsent) {
       rows.push_back(row);
       unbegun.insert(row.get());
     }
@@ -87,10 +87,10 @@ std::list<Request> Outbox::TakeDelayed(SteadyTime now) {
   return due;
 }
 
-void Outbox::RemoveOver() {
-  std::erase_if(unsent_, [](const Item& item) { return item.row->over; });
+void Outbox::RemoveEnded() {
+  std::erase_if(unsent_, [](const Item& item) { return item.row->ended; });
   delayed_.remove_if([](Request& request) {
-    request.RemoveOver();
+    request.RemoveEnded();
     return request.items.empty();
   });
 }

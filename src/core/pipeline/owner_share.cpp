@@ -4,7 +4,7 @@
 
 namespace ai::pipeline {
 
-/// The first half of the workers. One that is alone serves everybody.
+/// The first half of the workers. A single worker serves all owners.
 bool OwnerShare::ServesSlow() const {
   return settings_.workers <= 1 || settings_.number < std::max(1, settings_.workers / 2);
 }
@@ -43,7 +43,7 @@ bool OwnerShare::HasWorkOfSlowOwners(SteadyTime now) const {
   });
 }
 
-/// One owner's rows never take all of the memory, which those of others need, too.
+/// The rows of one owner must never use all of the memory.
 bool OwnerShare::HoldsTooMuch(OwnerId owner) const {
   constexpr std::size_t kShare = kMaxHeldBytes / 2;
   if (queues_.memory().bytes < kShare) {
@@ -52,7 +52,7 @@ bool OwnerShare::HoldsTooMuch(OwnerId owner) const {
   std::size_t bytes = 0;
   bool several = false;
   for (const auto& [id, queue] : queues_) {
-    bytes += queue.owner() == owner ? queue.hand.bytes() : 0;
+    bytes += queue.owner() == owner ? queue.held.bytes() : 0;
     several = several || queue.owner() != owner;
   }
   return several && bytes >= kShare;

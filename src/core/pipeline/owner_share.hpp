@@ -1,7 +1,7 @@
-// What a worker leaves to others, so that no owner holds up another. An owner's code (triggers,
-// policies, constraints) is usually done in no time, and every worker runs it. That of an owner
-// whose code takes long is run by half of the workers only, when they have nothing of others in
-// hand. Where there is only one owner, none of this applies.
+// Which work a worker leaves to others, so that no owner holds up another. An owner's code
+// (triggers, policies, constraints) usually takes no time, and every worker runs it. Code of slow
+// owners is run by half of the workers only, while they hold no rows of others. If there is only
+// one owner, none of this applies.
 #pragma once
 
 #include "core/pipeline/peers.hpp"
@@ -15,8 +15,8 @@ class OwnerShare final {
   OwnerShare(const Settings& settings, const Queues& queues, const Peers& peers)
       : settings_(settings), queues_(queues), peers_(peers) {}
 
-  /// Until when rows of the queue's owner have to be left alone, as far as that is for the sake of
-  /// others; not after now if they may be claimed.
+  /// Until when rows of the queue's owner must not be claimed, for the sake of other owners; not
+  /// after now if they may be.
   SteadyTime MayClaim(const Queue& queue, SteadyTime now) const;
 
   /// The same for storing.

@@ -7,9 +7,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// For how long rows that cannot be sent are kept in hand.
+/// For how long rows that cannot be sent are held.
 constexpr milliseconds kHold = std::chrono::seconds(5);
-/// Queues with nothing to do whose source stays open.
+/// Idle queues whose source stays open.
 constexpr std::size_t kMaxIdle = 64;
 
 }  // namespace
@@ -35,10 +35,10 @@ Pipeline::Pipeline(const Effects& effects)
           .storer = {effects.clock, effects.random, queues_, in_flight_, leases_, planner_, tally_},
           .usage = {effects.clock, effects.settings, effects.backlog, queues_}} {}
 
-/// Providers get their next requests before this process is busy storing.
+/// Send the next requests before this process is busy storing.
 void Pipeline::Turn() {
   at_.receiver.Run();
-  ReleaseBarred();
+  ReleaseBlocked();
   at_.poller.Run();
   at_.isolator.Run();
   Claim();
@@ -46,40 +46,40 @@ void Pipeline::Turn() {
   at_.storer.Run();
   at_.usage.Report();
   for (auto& [id, queue] : queues_) {
-    queue.outbox.RemoveOver();
+    queue.outbox.RemoveEnded();
     capacity_.Free(queue);
   }
   ForgetIdle();
 }
 
-/// What was claimed is sent at once, so that its provider need not wait for what others claim. A
-/// probe goes to whose turn it is, when all have claimed.
+/// Claimed rows are sent immediately, so that their provider need not wait for other claims. A
+/// probe is sent by the next queue in turn, once all have claimed.
 void Pipeline::Claim() {
   while (Queue* queue = at_.claimer.Next()) {
     at_.claimer.Run(*queue);
     const auto& route = queue->outbox.route();
-    while (route && !route->limiter->IsBroken() && at_.sender.SendOne(*queue)) {
+    while (route && !route->limiter->IsBreakerTripped() && at_.sender.SendOne(*queue)) {
     }
   }
 }
 
-/// What cannot be sent for a while is released, so that a provider in trouble holds nothing that
-/// others could use.
-void Pipeline::ReleaseBarred() {
+/// Releases rows that cannot be sent for a while, so that a failing provider does not tie up
+/// memory.
+void Pipeline::ReleaseBlocked() {
   for (auto& [id, queue] : queues_) {
     const auto route = queue.outbox.route();
     if (!route || queue.source == nullptr || queue.outbox.in_flight() > 0 || queue.is_idle() ||
-        queue.hand.has_ready() || route->Closed().value_or(milliseconds(0)) <= kHold) {
+        queue.held.has_ready() || route->BlockedFor().value_or(milliseconds(0)) <= kHold) {
       continue;
     }
     const SteadyTime found = queue.outbox.route_found();
     leases_.ReleaseAll(queue);
-    // It is not claimed again before it may be.
+    // They are not claimed again before they can be sent.
     queue.outbox.SetRoute(route, found);
   }
 }
 
-/// A queue with nothing to do costs nothing, however many there are.
+/// Idle queues are dropped, so that they cost nothing, however many there are.
 void Pipeline::ForgetIdle() {
   const SteadyTime now = clock_.Now();
   std::size_t idle = 0;
@@ -119,15 +119,15 @@ void Pipeline::EndBackOffs() {
 void Pipeline::Stop(milliseconds most) {
   const SteadyTime until = clock_.Now() + most;
   for (auto& [id, queue] : queues_) {
-    if (queue.hand.has_ready() && clock_.Now() < until) {
+    if (queue.held.has_ready() && clock_.Now() < until) {
       at_.storer.StoreReady(queue, until);
     }
   }
   at_.usage.ReportAll();
   in_flight_.CancelAll();
   for (auto& [id, queue] : queues_) {
-    // Rows that were just being stored are in hand, but at no station.
-    const bool has_rows = !queue.is_idle() || !queue.hand.rows().empty() || queue.must_release;
+    // Rows that were just being stored are held, but in no stage.
+    const bool has_rows = !queue.is_idle() || !queue.held.rows().empty() || queue.must_release;
     if (queue.source != nullptr && (has_rows || queue.has_unreleased())) {
       leases_.ReleaseAll(queue);
     }
@@ -141,12 +141,12 @@ void Pipeline::ForgetAll() {
   }
 }
 
-InHand Pipeline::CountInHand() const {
-  InHand all{.requests = in_flight_.count() + (model_.busy() ? 1 : 0)};
+InProgress Pipeline::CountInProgress() const {
+  InProgress all{.requests = in_flight_.count() + (model_.busy() ? 1 : 0)};
   std::size_t most = 0;
   for (const auto& [id, queue] : queues_) {
     const std::size_t unread = queue.source != nullptr ? queue.source->unread().size() : 0;
-    const std::size_t rows = queue.hand.rows().size() + unread;
+    const std::size_t rows = queue.held.rows().size() + unread;
     all.rows += rows;
     if (rows > most) {
       most = rows;

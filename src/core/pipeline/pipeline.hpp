@@ -1,12 +1,12 @@
 // The scheduler of a worker: claims rows of many queues, has their texts embedded, stores the
-// vectors. Pure: all that it does to the world goes through the effects it is given.
+// vectors. Pure: all side effects go through the interfaces in Effects.
 //
 //   queue --Claimer--> outbox --Sender--> in flight --Receiver--> ready --Storer--> target
 //                        ^                    |
-//                        +---- halves, or after a pause
+//                        +---- bisected, or retried after a back-off
 //
 // Between two turns it holds nothing but memory, requests and the leases of the rows that it has
-// claimed. Planner says what each queue may do next and when.
+// claimed. Planner decides what each queue may do next and when.
 #pragma once
 
 #include "core/pipeline/isolator.hpp"
@@ -18,7 +18,7 @@
 
 namespace ai::pipeline {
 
-/// What a pipeline acts by. All of it outlives the pipeline.
+/// The interfaces to the outside. All of them outlive the pipeline.
 struct Effects {
   const Clock& clock;
   Random& random;
@@ -31,14 +31,14 @@ struct Effects {
 };
 
 /// What a worker has claimed and not finished.
-struct InHand {
+struct InProgress {
   std::size_t rows = 0;
   std::size_t requests = 0;           // in flight
-  std::optional<QueueId> queue = {};  // of which it has most rows
+  std::optional<QueueId> queue = {};  // the one with the most rows
 };
 
-/// What rows pass, and what is told of them.
-struct Stations {
+/// The stages that rows pass through, and the reporting of usage.
+struct Stages {
   Poller poller;
   Claimer claimer;
   Isolator isolator;
@@ -58,21 +58,22 @@ class Pipeline final {
   void Notify(std::span<const QueueEvent> events) { at_.poller.Notify(events); }
   /// Anything may have changed: the next turn polls all queues.
   void NotifyAll() { at_.poller.NotifyAll(); }
-  /// What was in the way of queues may be gone.
+  /// Ends all back-offs: their causes may be gone.
   void EndBackOffs();
 
-  /// Does what can be done without waiting for anybody.
+  /// Does everything that can be done without waiting.
   void Turn();
 
-  /// How long nothing is to be done, the transport apart; never longer than the time given.
+  /// How long there is nothing to do, apart from the transport; at most the time given.
   std::chrono::milliseconds NextWait(std::chrono::milliseconds most) const;
 
-  /// Stores what can be stored at once, cancels what is in flight and releases the rest, uncharged.
+  /// Stores what can be stored immediately, cancels requests in flight and releases all other rows,
+  /// uncharged.
   void Stop(std::chrono::milliseconds most);
-  /// Lets go of all that is in hand, in memory only; the rows are released later.
+  /// Forgets all rows held, in memory only; they are released later.
   void ForgetAll();
 
-  InHand CountInHand() const;
+  InProgress CountInProgress() const;
   Tally TakeTally() { return std::exchange(tally_, {}); }
   const Queues& queues() const { return queues_; }
   const Planner& planner() const { return planner_; }
@@ -80,7 +81,7 @@ class Pipeline final {
 
  private:
   void Claim();
-  void ReleaseBarred();
+  void ReleaseBlocked();
   void ForgetIdle();
 
   const Clock& clock_;
@@ -92,7 +93,7 @@ class Pipeline final {
   Capacity capacity_;
   Planner planner_;
   Leases leases_;
-  Stations at_;
+  Stages at_;
 };
 
 }  // namespace ai::pipeline

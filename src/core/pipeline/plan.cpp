@@ -5,7 +5,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A claim that comes within this time is waited for.
+/// A claim due within this time is waited for.
 constexpr milliseconds kSoon{3};
 
 }  // namespace
@@ -18,26 +18,26 @@ Plan Planner::For(const Queue& queue, SteadyTime now) const {
           .report = queue.meter.usage == Usage() ? kNever : queue.meter.report_after};
 }
 
-/// Where requests are scarce, they are filled before they go, but for a probe; else they go as they
-/// are.
+/// If requests are rate-limited, batches are filled before they are sent, except for a probe;
+/// otherwise they are sent as they are.
 bool Planner::WantsMore(const Queue& queue) const {
   const Outbox& outbox = queue.outbox;
   if (outbox.unsent() == 0) {
     return true;
   }
   return outbox.route() && outbox.unsent() < outbox.BatchSize(queue.source->traits()) &&
-         outbox.route()->limiter->IsLimited() && !outbox.route()->limiter->IsBroken();
+         outbox.route()->limiter->IsLimited() && !outbox.route()->limiter->IsBreakerTripped();
 }
 
-/// Until when nothing can be sent, so that there is no use in claiming. Where requests go is looked
-/// up again now and then: another key may be let through.
-SteadyTime Planner::Barred(const Queue& queue, SteadyTime now) const {
+/// Until when nothing can be sent, so that claiming is pointless. The route is looked up again from
+/// time to time: another key may not be held back.
+SteadyTime Planner::SendBlockedUntil(const Queue& queue, SteadyTime now) const {
   const auto& route = queue.outbox.route();
   const SteadyTime known_until = queue.outbox.route_found() + settings_.heartbeat_interval;
   if (!route || now >= known_until) {
     return now;
   }
-  const milliseconds closed = route->Closed().value_or(milliseconds(0));
+  const milliseconds closed = route->BlockedFor().value_or(milliseconds(0));
   return closed > kAhead ? std::min(now + closed - kAhead, known_until) : now;
 }
 
@@ -53,7 +53,7 @@ SteadyTime Planner::Claim(const Queue& queue, SteadyTime now) const {
   if (at == kNever || !has_room) {
     return kNever;
   }
-  at = std::max({at, queue.back_off.until, Barred(queue, now)});
+  at = std::max({at, queue.back_off.until, SendBlockedUntil(queue, now)});
   return at > now ? at : owners_.MayClaim(queue, now);
 }
 
@@ -62,7 +62,7 @@ SteadyTime Planner::Suspects(const Queue& queue, SteadyTime now) const {
   if (at == kNever || isolating_ || queue.must_release) {
     return kNever;
   }
-  return std::max({at, queue.back_off.until, suspects_after_, Barred(queue, now)});
+  return std::max({at, queue.back_off.until, suspects_after_, SendBlockedUntil(queue, now)});
 }
 
 bool Planner::WaitsForMore(const Queue& queue, SteadyTime now) const {
@@ -72,8 +72,8 @@ bool Planner::WaitsForMore(const Queue& queue, SteadyTime now) const {
 SteadyTime Planner::Resend(const Queue& queue, SteadyTime now) const {
   SteadyTime at = kNever;
   for (const Request& request : queue.outbox.delayed()) {
-    if (const auto closed = request.route.Closed()) {
-      at = std::min(at, std::max(now + *closed, request.not_before));
+    if (const auto blocked = request.route.BlockedFor()) {
+      at = std::min(at, std::max(now + *blocked, request.not_before));
     } else if (capacity_.HasRoom(queue, request)) {
       at = std::min(at, request.not_before);
     }
@@ -96,19 +96,19 @@ SteadyTime Planner::Send(const Queue& queue, SteadyTime now) const {
   if (!outbox.route()) {
     return now;
   }
-  if (const auto closed = outbox.route()->Closed()) {
-    return std::min(at, now + *closed);
+  if (const auto blocked = outbox.route()->BlockedFor()) {
+    return std::min(at, now + *blocked);
   }
   return WaitsForMore(queue, now) ? std::min(at, now + kSoon) : now;
 }
 
 SteadyTime Planner::Store(const Queue& queue, SteadyTime now) const {
-  const Hand& hand = queue.hand;
-  if (hand.has_unexplained() && !queue.has_untried()) {
+  const HeldRows& held = queue.held;
+  if (held.has_unexplained() && !queue.has_untried()) {
     return now;
   }
-  SteadyTime at = hand.locked_until();
-  if (hand.has_ready()) {
+  SteadyTime at = held.locked_until();
+  if (held.has_ready()) {
     at = std::min(at, std::max(queue.storage.after, owners_.MayStore(queue, now)));
   }
   return at;

@@ -1,5 +1,5 @@
-// What each queue may do next, and when: decided here, and nowhere else. Whatever is due now is
-// done in this turn or the next; the time to wait is the earliest of all plans.
+// Decides what each queue may do next, and when; nothing else does. What is due now is done in this
+// turn or the next; the time to wait is the minimum over all plans.
 #pragma once
 
 #include "core/pipeline/capacity.hpp"
@@ -7,13 +7,13 @@
 
 namespace ai::pipeline {
 
-/// When a queue may go on with each step; kNever if something else has to happen before.
+/// When a queue may take each step; kNever if that needs an event first.
 struct Plan {
-  SteadyTime claim = kNever;     // or load, or release, what is claimed already
-  SteadyTime suspects = kNever;  // claim those that a process has died with
+  SteadyTime claim = kNever;     // or load, or release, rows claimed already
+  SteadyTime suspects = kNever;  // claim rows that a process crashed with
   SteadyTime send = kNever;
   SteadyTime store = kNever;
-  SteadyTime report = kNever;  // add to the counters of the database
+  SteadyTime report = kNever;  // add to the usage counters in the database
 
   SteadyTime Next() const { return std::min({claim, suspects, send, store, report}); }
 };
@@ -35,23 +35,23 @@ class Planner final {
   SteadyTime Store(const Queue& queue, SteadyTime now) const;
   SteadyTime Suspects(const Queue& queue, SteadyTime now) const;
 
-  /// Whether a request that is not full waits for more, where requests are scarce.
+  /// Whether a partial batch waits for more rows, because requests are rate-limited.
   bool WaitsForMore(const Queue& queue, SteadyTime now) const;
 
-  /// Nothing else is claimed while suspects are in hand, or wait for all else to be done.
-  void SetIsolating(bool isolating, std::optional<QueueId> in_hand) {
+  /// Nothing else is claimed while suspects are in progress, or wait for everything else to finish.
+  void SetIsolating(bool isolating, std::optional<QueueId> in_progress) {
     isolating_ = isolating;
-    isolated_ = in_hand;
+    isolated_ = in_progress;
   }
   bool isolating() const { return isolating_; }
-  /// Whose suspects are in hand.
+  /// Whether the queue's suspects are in progress.
   bool IsIsolated(const Queue& queue) const { return isolated_ == queue.id; }
-  /// Suspects are not claimed before.
+  /// Suspects are not claimed before then.
   void HoldSuspects(SteadyTime until) { suspects_after_ = until; }
 
  private:
   bool WantsMore(const Queue& queue) const;
-  SteadyTime Barred(const Queue& queue, SteadyTime now) const;
+  SteadyTime SendBlockedUntil(const Queue& queue, SteadyTime now) const;
   SteadyTime Resend(const Queue& queue, SteadyTime now) const;
 
   const Settings& settings_;

@@ -9,10 +9,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Times what a poll of whole queues takes, until the next one; and at least so long.
+/// The pause after a poll of whole queues, as a multiple of its duration; and its minimum.
 constexpr int kWholePollRest = 10;
 constexpr milliseconds kShortestRest{200};
-/// A poll of all queues finds nothing as a rule.
+/// A full poll usually finds nothing.
 constexpr milliseconds kLongestFullPollRest = std::chrono::minutes(1);
 
 }  // namespace
@@ -21,7 +21,7 @@ void Poller::Notify(std::span<const QueueEvent> events) {
   events_.insert(events.begin(), events.end());
 }
 
-/// One that is under way may have passed what has changed: another follows.
+/// A full poll in progress may have passed the change already: another one follows.
 void Poller::NotifyAll() {
   all_.wanted = true;
 }
@@ -60,8 +60,8 @@ milliseconds Poller::FullPollInterval() const {
   return policy::CheckInterval(all_.taken, settings_.poll_interval, kLongestFullPollRest);
 }
 
-/// False if not all can be read now. A queue that is open is worked on all the same: claiming finds
-/// out whether it may be.
+/// False if not everything can be read now. Open queues are processed nevertheless: claiming checks
+/// whether that is allowed.
 bool Poller::Poll(const PollRequest& request, bool& complete, std::set<QueueId>* seen) {
   const PollResult result = backlog_.Poll(request);
   const SteadyTime now = clock_.Now();
@@ -131,8 +131,8 @@ void Poller::PollSlice() {
   }
 }
 
-/// A change is first looked for where changes are added, which takes no time; then everywhere, but
-/// not more often than that is worth.
+/// Changes are first looked for at the end of a queue, where they are added, which is cheap; then
+/// in the whole queue, at intervals proportional to the cost.
 void Poller::PollWhole() {
   const SteadyTime start = clock_.Now();
   if (!(whole_.wanted || whole_.under_way) || start < whole_.next) {
@@ -163,19 +163,19 @@ bool Poller::KnowsSuspects() const {
                      [](const auto& entry) { return entry.second.demand.has_suspects(); });
 }
 
-/// There are suspects after a death, and as long as they are known to be there. Some may have been
-/// with another worker when they were looked for; so now and then all the same.
+/// Suspects are included after a crash and as long as some are known. Another worker may have held
+/// some during the poll, so they are included from time to time as well.
 bool Poller::WantsSuspects() {
   constexpr std::chrono::seconds kInterval{60};
-  const std::uint32_t deaths = peers_.Deaths();
-  if (!KnowsSuspects() && deaths == suspects_.deaths_seen && clock_.Now() < suspects_.next) {
+  const std::uint32_t crash_count = peers_.Crashes();
+  if (!KnowsSuspects() && crash_count == suspects_.crashes_seen && clock_.Now() < suspects_.next) {
     return false;
   }
-  suspects_ = {deaths, clock_.Now() + kInterval};
+  suspects_ = {crash_count, clock_.Now() + kInterval};
   return true;
 }
 
-/// Nothing is finished by an old definition, or for one who does not want it any more.
+/// No row is finished under an old definition, or for an owner who no longer wants it.
 void Poller::Take(const QueueReport& report, SteadyTime now) {
   Queue& queue = queues_.Find(report.id);
   if (report.version != queue.version) {
@@ -193,7 +193,7 @@ void Poller::Take(const QueueReport& report, SteadyTime now) {
   queue.demand.Report(report, now);
   whole_.wanted = whole_.wanted || !report.whole;
   if (queue.demand.is_paused(now)) {
-    leases_.ReleaseUnbegun(queue);
+    leases_.ReleaseUnstarted(queue);
   }
 }
 

@@ -1,5 +1,5 @@
-// Finds out what there is to do: for the queues that a commit has written to, at once; for all of
-// them when something else has changed, and now and then in case that an event was missed.
+// Polls for work: immediately for queues that a commit has written to; for all queues when
+// something else has changed, and periodically in case an event was missed.
 #pragma once
 
 #include <set>
@@ -24,7 +24,7 @@ class Poller final {
   /// Anything may have changed.
   void NotifyAll();
 
-  /// Polls what is due; of all queues, one slice.
+  /// Polls what is due; a full poll, one slice at a time.
   void Run();
   SteadyTime NextPoll(SteadyTime now) const;
 
@@ -49,24 +49,24 @@ class Poller final {
   struct {
     bool wanted = true;      // a poll of all queues
     bool under_way = false;  // some slices are done
-    bool suspects = false;   // are looked for
+    bool suspects = false;   // are included
     QueueId after = 0;       // of the last slice
     std::set<QueueId> seen = {};
     SteadyTime next = {};               // at the latest
     std::chrono::nanoseconds taken{0};  // by the slices
   } all_;
   struct {
-    bool wanted = false;  // the last look was at the ends of long queues only
+    bool wanted = false;  // the last poll read only the ends of long queues
     bool under_way = false;
     QueueId after = 0;
     SteadyTime next = {};
     std::chrono::nanoseconds taken{0};  // by the slices so far
   } whole_;
   struct {
-    std::uint32_t deaths_seen = 0;
+    std::uint32_t crashes_seen = 0;
     SteadyTime next = {};
   } suspects_;
-  SteadyTime not_before_ = {};  // somebody has locked what is read
+  SteadyTime not_before_ = {};  // what has to be read is locked
 };
 
 }  // namespace ai::pipeline

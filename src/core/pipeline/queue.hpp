@@ -1,10 +1,10 @@
-// What a worker knows of one queue, and has in hand for it.
+// What a worker knows of one queue, and the rows it holds of it.
 #pragma once
 
 #include <algorithm>
 #include <map>
 
-#include "core/pipeline/hand.hpp"
+#include "core/pipeline/held_rows.hpp"
 #include "core/pipeline/outbox.hpp"
 #include "core/pipeline/settings.hpp"
 #include "core/policy/backoff.hpp"
@@ -12,40 +12,40 @@
 
 namespace ai::pipeline {
 
-/// A queue that cannot go on is left alone, longer each time.
+/// Back-off of a queue that cannot make progress.
 struct BackOff {
   SteadyTime until = {};
   int times = 0;             // since rows were last stored
-  std::string last_error;    // that was recorded, so that it is not again
-  std::int64_t opening = 0;  // of a circuit breaker, that was recorded
+  std::string last_error;    // recorded already
+  std::int64_t opening = 0;  // of a circuit breaker, recorded already
 
   void AtLeast(SteadyTime time) { until = std::max(until, time); }
 };
 
-/// How storing goes.
+/// The state of storing.
 struct StoreState {
-  SteadyTime after = {};  // somebody has locked a table that is written
+  SteadyTime after = {};  // a table to be written is locked
   int locks_met = 0;      // since rows were last stored
   SteadyTime last_at = {};
-  std::uint64_t stores = 0;  // that went well
+  std::uint64_t stores = 0;  // successful ones
   policy::StoreBudget budget = {};
 
-  /// How long to leave alone what somebody has locked.
+  /// How long to wait before retrying a locked table.
   std::chrono::milliseconds NextLockPause(Random& random) {
     constexpr policy::Backoff kPause{std::chrono::seconds(1), std::chrono::seconds(8)};
     return kPause.After(++locks_met, random);
   }
 };
 
-/// What was counted and is not yet in the database.
+/// Usage not yet added to the database.
 struct UsageMeter {
   Usage usage = {};
-  std::string model = {};  // that it is of
+  std::string model = {};  // whose usage it is
   SteadyTime report_after = {};
 };
 
-/// When to poll a queue by itself: when its rows are due has changed, or somebody had locked its
-/// tables, perhaps for as long as a commit takes to its end.
+/// When to poll a single queue: its due times have changed, or its tables were locked, perhaps only
+/// for the duration of a commit.
 struct OwnPoll {
   SteadyTime at = kNever;
   std::chrono::milliseconds pause{0};
@@ -59,20 +59,20 @@ struct OwnPoll {
 };
 
 struct Queue {
-  Queue(QueueId its_id, Memory& memory) : id(its_id), hand(memory) {}
+  Queue(QueueId its_id, Memory& memory) : id(its_id), held(memory) {}
 
   const QueueId id;
-  std::string version = {};      // of the definition that the source was opened by
-  policy::Contender share = {};  // whose share of the work it has, and with which weight
-  std::unique_ptr<Source> source = nullptr;  // null until it is needed, or if it cannot be used
-  bool must_release = false;  // some rows could not be released when it let go of them
+  std::string version = {};      // of the definition that the source was opened with
+  policy::Contender share = {};  // its owner and weight for fair scheduling
+  std::unique_ptr<Source> source = nullptr;  // null until needed, or if unusable
+  bool must_release = false;  // some rows could not be released
   Demand demand = {};
   BackOff back_off = {};
-  Hand hand;
+  HeldRows held;
   Outbox outbox = {};
   StoreState storage = {};
   UsageMeter meter = {};
-  double row_bytes = 0;  // of a text, about, as far as is known
+  double row_bytes = 0;  // estimated size of a text
   OwnPoll poll = {};
 
   bool is_job() const { return id < 0; }
@@ -80,11 +80,11 @@ struct Queue {
   bool has_unread() const { return source != nullptr && !source->unread().empty(); }
   bool has_unreleased() const { return source != nullptr && source->HasUnreleased(); }
 
-  /// Whether rows are in hand that have not been tried to be stored.
+  /// Whether it holds rows for which storing has not been tried.
   bool has_untried() const {
-    return has_unread() || !outbox.is_empty() || hand.has_ready() || hand.locked_until() != kNever;
+    return has_unread() || !outbox.is_empty() || held.has_ready() || held.locked_until() != kNever;
   }
-  bool is_idle() const { return !has_untried() && !hand.has_unexplained(); }
+  bool is_idle() const { return !has_untried() && !held.has_unexplained(); }
 };
 
 /// The queues of a worker, by id.

@@ -7,8 +7,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// INVARIANT: never shorter than what makes failures two for the breaker, or a row that is tried
-/// again and again would be charged before it opens.
+/// INVARIANT: never shorter than the interval after which the breaker counts failures separately,
+/// or a row that is retried would be charged before the breaker opens.
 constexpr policy::Backoff kBetweenTries{milliseconds(1400), std::chrono::seconds(10)};
 
 policy::Micros Micros(SteadyTime time) {
@@ -22,7 +22,7 @@ void Receiver::Run() {
   for (InFlight::Ended& ended : in_flight_.Collect()) {
     Queue& queue = *ended.queue;
     if (queue.source == nullptr) {
-      continue;  // all of its rows were let go of since
+      continue;  // all of its rows have ended meanwhile
     }
     if (ended.result) {
       OnReply(queue, std::move(ended.request), ended.result.value());
@@ -41,7 +41,7 @@ void Receiver::RunModel() {
   Queue& queue = *model_.queue();
   auto done = model_.Advance();
   if (!done) {
-    leases_.LetGo(queue, "embedding", done.failure());
+    leases_.ReleaseAfterFailure(queue, "embedding", done.failure());
   } else if (const auto& batch = done.value()) {
     queue.meter.usage.truncated_chunks += batch->truncated;
     OnVectors(queue, batch->items, batch->embeddings);
@@ -68,21 +68,21 @@ void Receiver::OnVectors(Queue& queue, std::span<const Item> items,
   queue.meter.usage.sent_chunks += static_cast<std::int64_t>(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     Row& row = *items[i].row;
-    if (row.over) {
+    if (row.ended) {
       continue;
     }
     VectorOf vector{embeddings, i};
     if (row.file != nullptr) {
       const auto number = row.file->Append((*embeddings)[i]);
       if (!number) {
-        leases_.LetGo(queue, "embedding", number.failure());
+        leases_.ReleaseAfterFailure(queue, "embedding", number.failure());
         return;
       }
       vector = {nullptr, number.value(), row.file};
     }
     items[i].get().vector = std::move(vector);
     if (--row.waiting == 0) {
-      queue.hand.Ready(items[i].row);
+      queue.held.Ready(items[i].row);
     }
   }
 }
@@ -94,14 +94,14 @@ void Receiver::OnFailure(Queue& queue, Request request, const provider::RateLimi
     AskForLess(queue, std::move(request), limits, failure);
     return;
   }
-  // Until it has failed itself, a request is judged by its queue. What is charged to its rows is
-  // what they were seen to fail by: the provider may be down since.
+  // Until a request itself has failed, its queue's history counts. Its rows are charged only for
+  // what they were seen to fail with: the provider may have gone down since.
   const policy::FailingSince& failing =
       request.failures == 0 ? queue.outbox.failing : request.failing;
   const policy::Verdict verdict = request.permit->Failed(limits, failure, failing.time);
   request.permit.reset();
-  // Of rows that are over by now, any may be to blame: the others are asked for again.
-  const bool is_unclear = request.RemoveOver();
+  // Any of the rows that have ended meanwhile may be at fault: the others are requested again.
+  const bool is_unclear = request.RemoveEnded();
   if (request.items.empty()) {
     return;
   }
@@ -116,7 +116,7 @@ void Receiver::OnFailure(Queue& queue, Request request, const provider::RateLimi
   }
 }
 
-/// The key, the model or a contract.
+/// The key, the model or the account is unusable.
 void Receiver::OnUnusable(Queue& queue, const Failure& failure) {
   leases_.ReleaseAll(queue);
   leases_.BackOffFor(queue, "embedding", failure);
@@ -125,7 +125,7 @@ void Receiver::OnUnusable(Queue& queue, const Failure& failure) {
   }
 }
 
-/// One of the texts.
+/// One of the texts was refused.
 void Receiver::OnRefused(Queue& queue, Request request, const Failure& failure) {
   const std::vector<RowPtr> rows = request.Rows();
   if (rows.size() > 1) {
@@ -136,7 +136,7 @@ void Receiver::OnRefused(Queue& queue, Request request, const Failure& failure) 
   }
 }
 
-/// The network, the provider or one of the rows: see core/policy/blame.hpp.
+/// The network, the provider or one of the rows is at fault: see core/policy/blame.hpp.
 void Receiver::OnTransient(Queue& queue, Request request, const Failure& failure,
                            const policy::Verdict& verdict) {
   const SteadyTime now = clock_.Now();
@@ -149,30 +149,30 @@ void Receiver::OnTransient(Queue& queue, Request request, const Failure& failure
     failing.Blamed(Micros(now));
   }
   const policy::FailedRequest failed{failure.failure_class, rows.size(), request.failures, verdict};
-  const policy::Sequel sequel = policy::WhatFollows(failed);
-  if (sequel != policy::Sequel::kCharge) {
+  const policy::FailureAction sequel = policy::ActionAfter(failed);
+  if (sequel != policy::FailureAction::kCharge) {
     tally_.Count(failure.message);
   }
   switch (sequel) {
-    case policy::Sequel::kRetry:
+    case policy::FailureAction::kRetry:
       queue.outbox.Delay(std::move(request), now + kBetweenTries.After(failed.failures, random_));
       return;
-    case policy::Sequel::kSplit:
+    case policy::FailureAction::kSplit:
       Bisect(queue, std::move(request),
              SplitsAtOnce(failed) ? milliseconds(0) : kBetweenTries.After(1, random_));
       return;
-    case policy::Sequel::kCharge:
+    case policy::FailureAction::kCharge:
       leases_.Charge(queue, rows, "embedding", failure);
       return;
-    case policy::Sequel::kRelease:
-      // Others come first the next time.
+    case policy::FailureAction::kRelease:
+      // Other rows come first next time.
       leases_.NoteBreaker(queue);
       leases_.Release(queue, rows, kBehindOthers);
   }
 }
 
-/// The limit is our own, and a reply to fewer texts would keep it: neither a row nor the provider
-/// is to blame. Further requests of the queue have no more texts than that.
+/// The reply exceeds our own limit; one to fewer texts would not: neither a row nor the provider is
+/// at fault. Further requests of the queue are limited to fewer texts.
 void Receiver::AskForLess(Queue& queue, Request request, const provider::RateLimits& limits,
                           Failure failure) {
   failure.failure_class = FailureClass::kSuspect;
@@ -184,7 +184,7 @@ void Receiver::AskForLess(Queue& queue, Request request, const provider::RateLim
   Split(queue, std::move(request), half, milliseconds(0));
 }
 
-/// One of the rows is to blame: each half is asked for itself, so that the others get through.
+/// One of the rows is at fault: each half is sent separately, so that the others succeed.
 void Receiver::Bisect(Queue& queue, Request request, milliseconds delay) {
   const std::vector<RowPtr> rows = request.Rows();
   const RowPtr& middle = rows[rows.size() / 2];

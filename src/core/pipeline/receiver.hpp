@@ -1,5 +1,5 @@
-// Takes what providers and the embedded model answer: vectors for their rows, or a failure and what
-// follows from it.
+// Processes the replies of providers and the embedded model: assigns vectors to rows, or handles
+// the failure.
 #pragma once
 
 #include "core/pipeline/leases.hpp"

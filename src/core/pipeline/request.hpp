@@ -1,4 +1,4 @@
-// Chunks that go to a provider together: in flight, or to be sent again.
+// Chunks that are sent to a provider together: in flight, or waiting for a retry.
 #pragma once
 
 #include "core/clock.hpp"
@@ -10,11 +10,11 @@ namespace ai::pipeline {
 struct Request {
   std::vector<Item> items;
   Route route;
-  std::optional<Permit> permit = std::nullopt;  // while it is in flight
+  std::optional<Permit> permit = std::nullopt;  // while in flight
   int failures = 0;                             // of its rows since they were claimed
-  policy::FailingSince failing = {};            // since when they do
+  policy::FailingSince failing = {};            // since when they fail
   SteadyTime not_before = {};
-  bool may_shrink = false;  // its reply may rightly be larger than we take
+  bool may_shrink = false;  // its reply may legitimately exceed our limit
 
   /// Each row once.
   std::vector<RowPtr> Rows() const {
@@ -27,12 +27,12 @@ struct Request {
     return rows;
   }
 
-  /// Removes the items of rows that are over. True if there were some.
-  bool RemoveOver() {
-    return std::erase_if(items, [](const Item& item) { return item.row->over; }) > 0;
+  /// Removes the items of rows that have ended. True if there were any.
+  bool RemoveEnded() {
+    return std::erase_if(items, [](const Item& item) { return item.row->ended; }) > 0;
   }
 
-  /// Cuts off what comes from an item on: a request of its own, with the same past.
+  /// Splits off the items from the given one on, as a request with the same history.
   Request CutOff(std::vector<Item>::iterator from) {
     Request rest{
         .items = {from, items.end()}, .route = route, .failures = failures, .failing = failing};

@@ -1,5 +1,5 @@
-// A row on its way through a pipeline: claimed, loaded, cut into chunks, waiting for vectors, ready
-// to be stored.
+// A row on its way through a pipeline: claimed, loaded, chunked, waiting for vectors, ready to be
+// stored.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace ai::pipeline {
 
-/// Where a claimed row stands in the work table.
+/// The position of a claimed row in the work table.
 struct Tid {
   std::uint32_t block = 0;
   std::uint16_t offset = 0;
@@ -32,7 +32,7 @@ struct Tid {
 /// The id of a job, or the key of a configuration.
 using Uuid = std::array<std::uint8_t, 16>;
 
-/// Vectors of one row that are too many for memory.
+/// Vectors of one row that do not fit into memory.
 class VectorFile {
  public:
   VectorFile() = default;
@@ -40,13 +40,13 @@ class VectorFile {
   VectorFile& operator=(const VectorFile&) = delete;
   virtual ~VectorFile() = default;
 
-  /// Adds a vector and returns its number.
+  /// Appends a vector and returns its number.
   virtual Step<std::size_t> Append(std::span<const float> vector) = 0;
-  /// The vector of a number, in the buffer. For whoever stores it.
+  /// Reads a vector into the buffer, to be stored.
   virtual std::span<const float> Read(std::size_t number, std::vector<float>& buffer) const = 0;
 };
 
-/// One vector of a reply that several chunks may share, or of a file.
+/// One vector of a reply, which several chunks may share, or of a file.
 struct VectorOf {
   std::shared_ptr<const provider::Embeddings> reply;
   std::size_t index = 0;
@@ -55,13 +55,13 @@ struct VectorOf {
   explicit operator bool() const { return reply != nullptr || file != nullptr; }
   /// INVARIANT: not of a file.
   std::span<const float> view() const { return (*reply)[index]; }
-  /// The vector, in the buffer if it has to be read.
+  /// The vector; read into the buffer if it is in a file.
   std::span<const float> Load(std::vector<float>& buffer) const {
     return file != nullptr ? file->Read(index, buffer) : view();
   }
 };
 
-/// A row as it was read, before it is cut into chunks.
+/// A row as loaded, before it is chunked.
 struct LoadedRow {
   Tid tid = {};
   std::int32_t attempts = 0;
@@ -69,36 +69,36 @@ struct LoadedRow {
   std::vector<std::optional<std::string>> columns = {};                       // of the template
   std::vector<std::pair<std::int32_t, policy::ContentHash>> old_chunks = {};  // by number
   std::size_t size = 0;                                                       // text and columns
-  std::string problem = {};       // why it can never be embedded, if there is a reason
-  Uuid job = {};                  // if it is one
+  std::string problem = {};       // why it can never be embedded; empty if it can
+  Uuid job = {};                  // if the row is one
   policy::ContentHash hash = {};  // of a job's text
 };
 
 struct Chunk {
   std::string text;
   policy::ContentHash hash;
-  bool kept = false;           // the target has it already, under the same number
-  std::size_t sent_bytes = 0;  // how much of the text goes to the model
+  bool kept = false;           // the target already has it, with the same number
+  std::size_t sent_bytes = 0;  // how much of the text is sent
   std::size_t tokens = 0;      // of that
   VectorOf vector = {};
 };
 
 struct Job {
   Uuid id;
-  Tid tid;  // where it was when it was claimed
+  Tid tid;  // when it was claimed
 };
 
 struct Row {
   Tid tid = {};
   std::int32_t attempts = 0;
-  std::size_t old_chunks = 0;  // in the target, when it was loaded
+  std::size_t old_chunks = 0;  // in the target, at loading
   std::vector<Chunk> chunks = {};
   std::size_t waiting = 0;                // chunks without a vector
-  std::size_t to_send = 0;                // the same when the first of them was to be sent
-  std::size_t bytes = 0;                  // of memory, about
-  bool over = false;                      // let go of: what comes for it is ignored
-  std::shared_ptr<VectorFile> file = {};  // for its vectors, if they are many
-  std::vector<Job> jobs = {};             // that have this text, if it is not a row of a vectorizer
+  std::size_t to_send = 0;                // the same, when the first of them was to be sent
+  std::size_t bytes = 0;                  // of memory, estimated
+  bool ended = false;                      // its lease has ended: replies for it are ignored
+  std::shared_ptr<VectorFile> file = {};  // for its vectors, if there are many
+  std::vector<Job> jobs = {};             // jobs with this text, if it is not a row of a vectorizer
 };
 
 using RowPtr = std::shared_ptr<Row>;

@@ -6,7 +6,7 @@ namespace ai::pipeline {
 
 namespace {
 
-/// Null if it is not known yet, or not needed.
+/// Null if not known yet, or not needed.
 const Limiter* LimiterOf(const Queue& queue) {
   const auto& route = queue.outbox.route();
   return route ? route->limiter : nullptr;
@@ -14,7 +14,7 @@ const Limiter* LimiterOf(const Queue& queue) {
 
 }  // namespace
 
-/// What an owner sends to one endpoint does not put it behind others at another.
+/// Shares are per endpoint: what an owner sends to one does not count at another.
 void Sender::Run() {
   std::map<const Limiter*, std::vector<Queue*>> queues;
   for (auto& [id, queue] : queues_) {
@@ -24,7 +24,7 @@ void Sender::Run() {
     }
   }
   for (auto& [limiter, of_endpoint] : queues) {
-    const bool probes = limiter != nullptr && limiter->IsBroken();
+    const bool probes = limiter != nullptr && limiter->IsBreakerTripped();
     SendUnsent((probes ? probe_shares_ : shares_)[limiter], of_endpoint);
   }
   in_flight_.Drive();
@@ -42,7 +42,7 @@ void Sender::SendUnsent(policy::FairShare& share, std::vector<Queue*>& queues) {
 void Sender::SendDelayed(Queue& queue) {
   const SteadyTime now = clock_.Now();
   for (Request& request : queue.outbox.TakeDelayed(now)) {
-    request.RemoveOver();
+    request.RemoveEnded();
     if (request.items.empty()) {
       continue;
     }
@@ -53,7 +53,7 @@ void Sender::SendDelayed(Queue& queue) {
       queue.outbox.Delay(std::move(request), now);
       continue;
     }
-    // A provider that answers nobody is asked for one text: it is not the row's fault.
+    // A probe contains one text only: if it fails, that is not the row's fault.
     if (request.permit->is_probe() && request.items.size() > 1) {
       queue.outbox.Delay(request.CutOff(request.items.begin() + 1), now);
     }
@@ -67,7 +67,7 @@ bool Sender::FindRoute(Queue& queue) {
   }
   auto route = queue.source->FindRoute();
   if (!route) {
-    leases_.LetGo(queue, "embedding", route.failure());
+    leases_.ReleaseAfterFailure(queue, "embedding", route.failure());
     return false;
   }
   queue.outbox.SetRoute(std::move(route).value(), clock_.Now());
@@ -110,7 +110,7 @@ bool Sender::SendOne(Queue& queue) {
   return queue.source != nullptr;
 }
 
-/// Suspects have turns of their own, which are not to the cost of their owner's other rows.
+/// Suspects have their own turns, which are not charged to their owner's other rows.
 void Sender::Charge(const Queue& queue, std::size_t texts) {
   if (!planner_.IsIsolated(queue)) {
     shares_[LimiterOf(queue)].Charge(queue.share, static_cast<double>(texts));
@@ -137,7 +137,7 @@ void Sender::Submit(Queue& queue, Request request) {
   }
   auto message = queue.source->Build(texts, request.route.endpoint);
   if (!message) {
-    leases_.LetGo(queue, "embedding", message.failure());
+    leases_.ReleaseAfterFailure(queue, "embedding", message.failure());
     return;
   }
   request.may_shrink = message->may_shrink;

@@ -1,5 +1,4 @@
-// Sends what is to be sent: requests that are tried again, then what never was, in the order of
-// shares.
+// Sends requests: retries first, then new ones in the order of fair shares.
 #pragma once
 
 #include "core/pipeline/leases.hpp"
@@ -22,7 +21,7 @@ class Sender final {
 
   void Run();
 
-  /// Sends a request of the queue, if one is due. False if not.
+  /// Sends a request of the queue if one is due; otherwise false.
   bool SendOne(Queue& queue);
 
  private:

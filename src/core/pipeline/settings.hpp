@@ -1,4 +1,4 @@
-// What an administrator may change while a pipeline runs.
+// Settings that may change while a pipeline runs.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@ struct Settings {
   std::chrono::milliseconds breaker_pause = std::chrono::minutes(5);
 };
 
-/// Texts and vectors in hand and requests in flight; above it no more rows are claimed.
+/// Memory for texts, vectors and requests in flight; above it no more rows are claimed.
 inline constexpr std::size_t kMaxHeldBytes = std::size_t{32} << 20;
 /// Texts that are loaded at once.
 inline constexpr std::size_t kMaxLoadBytes = std::size_t{4} << 20;
 /// Rows in one claim.
 inline constexpr std::size_t kMaxClaim = 4000;
-/// How long to leave alone a row or a table that somebody else has locked.
+/// How long to wait before retrying a row or table that is locked.
 inline constexpr std::chrono::milliseconds kLocked = std::chrono::seconds(1);
-/// While an owner has to wait for others.
+/// How long an owner's rows wait for those of others before the next check.
 inline constexpr std::chrono::milliseconds kForOthers{50};
 /// How long before they can be sent rows may be claimed.
 inline constexpr std::chrono::milliseconds kAhead = std::chrono::seconds(1);
-/// After those that are released in the same turn.
+/// The delay of rows that are released to come after others of the same turn.
 inline constexpr std::chrono::milliseconds kBehindOthers = std::chrono::seconds(1);
 
 }  // namespace ai::pipeline

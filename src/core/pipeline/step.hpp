@@ -1,34 +1,34 @@
-// What a step on the database says when it did not succeed. A step is a transaction: what has
-// failed has changed nothing. What ends the process (a shutdown, a cancellation, an extension that
-// is being dropped) is an exception, and passes through the pipeline.
+// The failure of a step on the database. A step is a transaction: if it fails, it has changed
+// nothing. What ends the process (a shutdown, a cancellation, DROP EXTENSION) is an exception and
+// passes through the pipeline.
 #pragma once
 
 #include "core/result.hpp"
 
 namespace ai::pipeline {
 
-enum class StepTrouble : std::uint8_t {
-  kLeaseLost,    // some of the rows are with another process by now
-  kTableGone,    // the work table was rewritten: what was claimed cannot be told any more
-  kTableLocked,  // somebody has locked a table; nobody waited for it
-  kRowLocked,    // somebody has locked a row for longer than a step waits
-  kYielded,      // an owner's code was broken off, because others had to wait for it
-  kTimedOut,     // an owner's code took longer than it may
-  kOutdated,     // a table or a column has another name: the source has to be opened anew
-  kAboutRow,     // a value of a row is refused, by a constraint for one
-  kOfServer,     // memory, disk, connections: nobody's fault who has to do with the row
-  kUnusable,     // the configuration, as it is
-  kDropped,      // there is no such queue any more
-  kOther,        // of the row or of the table: what becomes of other rows tells
+enum class StepError : std::uint8_t {
+  kLeaseLost,    // another process has claimed some of the rows
+  kTableGone,    // the work table was rewritten: claimed rows cannot be identified any more
+  kTableLocked,  // a table is locked; the step did not wait
+  kRowLocked,    // a row was locked for longer than a step waits
+  kYielded,      // an owner's code was cancelled because others had to wait
+  kTimedOut,     // an owner's code exceeded ai.store_timeout
+  kOutdated,     // a table or column was renamed: the source has to be reopened
+  kRowRejected,     // a value of a row was rejected, for example by a constraint
+  kServer,     // out of memory, disk, connections: not the row's fault
+  kUnusable,     // the configuration is unusable
+  kDropped,      // the queue was dropped
+  kOther,        // the row or the table is at fault: other rows will show which
 };
 
 struct StepFailure : Failure {
-  StepTrouble trouble = StepTrouble::kOther;
+  StepError error = StepError::kOther;
 
-  StepFailure(StepTrouble its_trouble, Failure failure)
-      : Failure(std::move(failure)), trouble(its_trouble) {}
-  StepFailure(StepTrouble its_trouble, std::string text)
-      : Failure{.message = std::move(text)}, trouble(its_trouble) {}
+  StepFailure(StepError its_error, Failure failure)
+      : Failure(std::move(failure)), error(its_error) {}
+  StepFailure(StepError its_error, std::string text)
+      : Failure{.message = std::move(text)}, error(its_error) {}
 };
 
 template <typename T = void>

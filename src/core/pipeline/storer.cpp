@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMaxStoredBytes = std::size_t{2} << 20;
 constexpr milliseconds kPartOfTurn{100};
 
-/// A row without any is done with, and says nothing of the table that it would be stored in.
+/// A row without chunks is finished, and is no evidence about the table it would be stored in.
 std::size_t NewChunks(const RowPtr& row) {
   return static_cast<std::size_t>(std::count_if(row->chunks.begin(), row->chunks.end(),
                                                 [](const Chunk& chunk) { return !chunk.kept; }));
@@ -24,8 +24,8 @@ std::size_t CostOf(std::span<const RowPtr> rows) {
   return cost;
 }
 
-/// As many rows as can be stored in the time that a transaction may take. One that has failed
-/// before is tried alone: it is others that it would keep from being stored.
+/// As many rows as can be stored within the time budget of a transaction. One that has failed
+/// before is tried alone, so as not to keep others from being stored.
 std::size_t EndOfBatch(const Queue& queue, std::span<const RowPtr> rows, std::size_t from) {
   const std::size_t most = queue.storage.budget.Chunks();
   std::size_t chunks = 0;
@@ -57,7 +57,7 @@ void Storer::Run() {
   std::vector<Queue*> due;
   for (auto& [id, queue] : queues_) {
     const SteadyTime now = clock_.Now();
-    queue.hand.UnlockDue(now);
+    queue.held.UnlockDue(now);
     if (planner_.Store(queue, now) <= now) {
       due.push_back(&queue);
     }
@@ -78,7 +78,7 @@ void Storer::Run() {
 }
 
 void Storer::StoreReady(Queue& queue, SteadyTime until) {
-  const std::vector<RowPtr> rows = queue.hand.TakeReady();
+  const std::vector<RowPtr> rows = queue.held.TakeReady();
   Outcome outcome;
   std::size_t from = 0;
   while (from < rows.size() && (from == 0 || clock_.Now() < until)) {
@@ -87,20 +87,20 @@ void Storer::StoreReady(Queue& queue, SteadyTime until) {
     in_flight_.Drive();
     from = to;
   }
-  queue.hand.PutBack(std::span(rows).subspan(from));
+  queue.held.PutBack(std::span(rows).subspan(from));
   AssignBlame(queue, std::move(outcome));
 }
 
 void Storer::Store(Queue& queue, std::span<const RowPtr> some, Outcome& outcome) {
   std::vector<RowPtr> rows;
   std::copy_if(some.begin(), some.end(), std::back_inserter(rows),
-               [](const RowPtr& row) { return !row->over; });
+               [](const RowPtr& row) { return !row->ended; });
   if (rows.empty()) {
     return;
   }
   const SteadyTime start = clock_.Now();
   if (queue.storage.after > start) {
-    queue.hand.Ready(rows);
+    queue.held.Ready(rows);
     return;
   }
   const auto stored = queue.source->Store(rows);
@@ -118,7 +118,7 @@ void Storer::OnStored(Queue& queue, std::span<const RowPtr> rows, const Stored& 
   const std::vector<RowPtr> done = Without(rows, stored.locked);
   tally_.rows_done += static_cast<std::int64_t>(done.size());
   queue.meter.usage += stored.usage;
-  queue.hand.End(done);
+  queue.held.End(done);
   if (!done.empty()) {
     queue.meter.usage.last_row_at = clock_.WallNow();
     queue.back_off.last_error.clear();
@@ -130,29 +130,29 @@ void Storer::OnStored(Queue& queue, std::span<const RowPtr> rows, const Stored& 
     outcome.any = true;
     ++queue.storage.stores;
   }
-  // What came for these rows meanwhile was passed over.
+  // Changes of these rows were skipped meanwhile.
   queue.demand.NoteChanges();
 }
 
-/// Whose fault an error is, its SQLSTATE does not tell: a trigger can raise any.
+/// The SQLSTATE does not tell whose fault an error is: a trigger can raise any.
 void Storer::OnFailure(Queue& queue, std::span<const RowPtr> rows, const StepFailure& failure,
                        Outcome& outcome) {
-  switch (failure.trouble) {
-    case StepTrouble::kLeaseLost:
+  switch (failure.error) {
+    case StepError::kLeaseLost:
       OnLeaseLost(queue, rows);
       return;
-    case StepTrouble::kTableLocked:
+    case StepError::kTableLocked:
       StoreLater(queue, rows);
       return;
-    case StepTrouble::kTimedOut:
-      // What took too long is charged, and the queue is left alone for a while.
+    case StepError::kTimedOut:
+      // Rows that took too long are charged, and the queue backs off.
       leases_.Charge(queue, rows, "writing", failure);
-      leases_.LetGo(queue, "writing", failure);
+      leases_.ReleaseAfterFailure(queue, "writing", failure);
       return;
-    case StepTrouble::kTableGone:
-    case StepTrouble::kOutdated:
-    case StepTrouble::kYielded:
-      leases_.OnTrouble(queue, "writing", failure);
+    case StepError::kTableGone:
+    case StepError::kOutdated:
+    case StepError::kYielded:
+      leases_.OnStepFailure(queue, "writing", failure);
       return;
     default:
       break;
@@ -168,11 +168,11 @@ void Storer::OnFailure(Queue& queue, std::span<const RowPtr> rows, const StepFai
 void Storer::OnLeaseLost(Queue& queue, std::span<const RowPtr> rows) {
   const auto held = queue.source->StillHeld(rows);
   if (!held) {
-    leases_.LetGo(queue, "writing", held.failure());
+    leases_.ReleaseAfterFailure(queue, "writing", held.failure());
     return;
   }
-  queue.hand.End(Without(rows, held.value()));
-  queue.hand.Ready(held.value());
+  queue.held.End(Without(rows, held.value()));
+  queue.held.Ready(held.value());
 }
 
 void Storer::OnFailedAlone(Queue& queue, const RowPtr& row, const StepFailure& failure,
@@ -181,23 +181,23 @@ void Storer::OnFailedAlone(Queue& queue, const RowPtr& row, const StepFailure& f
   if (StoreAsGone(queue, row, outcome)) {
     return;
   }
-  if (failure.trouble == StepTrouble::kRowLocked) {
+  if (failure.error == StepError::kRowLocked) {
     KeepLocked(queue, rows);
-  } else if (failure.trouble == StepTrouble::kAboutRow) {
+  } else if (failure.error == StepError::kRowRejected) {
     leases_.Charge(queue, rows, "writing", failure);
   } else {
     outcome.unexplained.push_back({row, failure, queue.storage.stores});
   }
 }
 
-/// A row that the source has no more may be what a foreign key of the target minds: its chunks are
-/// removed. False if it is there, and to blame itself, or its table.
+/// A row that was deleted from the source may violate a foreign key of the target: its chunks are
+/// removed. False if the row exists, so that it or its table is at fault.
 bool Storer::StoreAsGone(Queue& queue, const RowPtr& row, Outcome& outcome) {
   const auto gone = queue.source->IsGone(row);
   if (!gone) {
-    leases_.OnTrouble(queue, "writing", gone.failure());
-    if (!row->over) {
-      StoreLater(queue, {&row, 1});  // somebody has locked the source
+    leases_.OnStepFailure(queue, "writing", gone.failure());
+    if (!row->ended) {
+      StoreLater(queue, {&row, 1});  // the source is locked
     }
     return true;
   }
@@ -209,40 +209,39 @@ bool Storer::StoreAsGone(Queue& queue, const RowPtr& row, Outcome& outcome) {
   return true;
 }
 
-/// Nobody waits for who has locked a table: the rows stay in hand until it is tried again.
+/// Does not wait for a table lock: the rows stay held until the retry.
 void Storer::StoreLater(Queue& queue, std::span<const RowPtr> rows) {
-  queue.hand.Ready(rows);
+  queue.held.Ready(rows);
   queue.storage.after = clock_.Now() + queue.storage.NextLockPause(random_);
 }
 
-/// Rows that somebody else has locked stay in hand for a while, with their vectors; then they are
-/// released.
+/// Locked rows stay held for a while, with their vectors; then they are released.
 void Storer::KeepLocked(Queue& queue, std::span<const RowPtr> rows) {
-  constexpr int kMostTries = 10;
+  constexpr int kMaxTries = 10;
   if (rows.empty()) {
     return;
   }
   const milliseconds pause = queue.storage.NextLockPause(random_);
-  if (queue.storage.locks_met > kMostTries) {
+  if (queue.storage.locks_met > kMaxTries) {
     leases_.Release(queue, rows, pause);
   } else {
-    queue.hand.SetLocked(rows, clock_.Now() + pause);
+    queue.held.SetLocked(rows, clock_.Now() + pause);
   }
 }
 
-/// Where others can be stored, a row that could not even alone is to blame itself, now and when it
-/// comes again; for what the server complains of, where they can be stored after it. Where none
-/// can, it is the table. Of those that are the first to be tried, the next ones tell.
+/// If other rows can be stored, a row that could not be, even alone, is itself at fault, now and on
+/// its next attempt; for errors of the server only if others are stored after it. If none can be,
+/// the table is at fault. For the first rows tried, the next ones will show.
 void Storer::AssignBlame(Queue& queue, Outcome outcome) {
-  std::vector<Unexplained> all = queue.hand.TakeUnexplained();
+  std::vector<Unexplained> all = queue.held.TakeUnexplained();
   const std::size_t known = all.size();
   std::move(outcome.unexplained.begin(), outcome.unexplained.end(), std::back_inserter(all));
   std::vector<Unexplained> left;
   for (Unexplained& one : all) {
-    if (one.row->over) {
+    if (one.row->ended) {
       continue;
     }
-    const bool of_server = one.failure.trouble == StepTrouble::kOfServer;
+    const bool of_server = one.failure.error == StepError::kServer;
     const bool is_to_blame =
         of_server ? queue.storage.stores > one.stores_before : outcome.any || one.row->attempts > 0;
     if (is_to_blame) {
@@ -251,18 +250,18 @@ void Storer::AssignBlame(Queue& queue, Outcome outcome) {
       left.push_back(std::move(one));
     }
   }
-  std::erase_if(left, [](const Unexplained& one) { return one.row->over; });
+  std::erase_if(left, [](const Unexplained& one) { return one.row->ended; });
   const bool others_fail = known > 0 && left.size() > known;
-  queue.hand.SetUnexplained(std::move(left));
+  queue.held.SetUnexplained(std::move(left));
   const bool others_may_come = known == 0 || queue.has_untried();
-  if (queue.hand.has_unexplained() && (others_fail || !others_may_come)) {
+  if (queue.held.has_unexplained() && (others_fail || !others_may_come)) {
     BlameTable(queue);
   }
 }
 
-/// The rows that were tried come after the others next time: they may be to blame nevertheless.
+/// The rows that were tried come last next time: they may be at fault nevertheless.
 void Storer::BlameTable(Queue& queue) {
-  const std::vector<Unexplained> all = queue.hand.TakeUnexplained();
+  const std::vector<Unexplained> all = queue.held.TakeUnexplained();
   std::vector<RowPtr> rows;
   for (const Unexplained& one : all) {
     rows.push_back(one.row);

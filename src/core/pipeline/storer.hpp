@@ -1,6 +1,5 @@
-// Stores rows whose vectors are there, in transactions that end soon, and finds out whose fault it
-// is when that fails: rows that could not be stored together are tried in halves, and at last
-// alone.
+// Stores rows that have their vectors, in short transactions, and finds out which row is at fault
+// when that fails: rows that could not be stored together are bisected until each is tried alone.
 #pragma once
 
 #include "core/pipeline/leases.hpp"
@@ -20,17 +19,18 @@ class Storer final {
         planner_(planner),
         tally_(tally) {}
 
-  /// Each owner has a part of the turn, so that nobody waits for all that another has to store.
+  /// Each owner gets a part of the turn, so that none waits for everything that another has to
+  /// store.
   void Run();
 
-  /// Stores what is ready of a queue, until a time.
+  /// Stores what is ready of a queue, until a deadline.
   void StoreReady(Queue& queue, SteadyTime until);
 
  private:
-  /// What became of rows that were to be stored together.
+  /// The outcome for rows that were to be stored together.
   struct Outcome {
-    bool any = false;                      // some are
-    std::vector<Unexplained> unexplained;  // are not, by their own fault or the table's
+    bool any = false;                      // some were stored
+    std::vector<Unexplained> unexplained;  // not stored; the row or the table is at fault
   };
 
   void Store(Queue& queue, std::span<const RowPtr> rows, Outcome& outcome);

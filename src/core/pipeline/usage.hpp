@@ -1,4 +1,4 @@
-// What is counted for a queue, and will be added to the counters of the database.
+// Usage counted for a queue, to be added to the counters in the database.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Usage {
   }
 };
 
-/// What happened since the last heartbeat of a worker.
+/// What a worker has done since its last heartbeat.
 struct Tally {
   std::int64_t rows_done = 0;
   std::int64_t errors = 0;

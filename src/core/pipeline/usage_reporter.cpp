@@ -17,7 +17,7 @@ void UsageReporter::Report() {
     if (meter.usage == Usage() || meter.report_after > clock_.Now() || Report(id, meter)) {
       continue;
     }
-    // Most likely somebody has locked the counters, which are the same tables for all.
+    // Most likely the counters are locked, which are the same tables for all queues.
     for (auto& [other, its] : queues_) {
       its.meter.report_after = meter.report_after;
     }

@@ -1,4 +1,4 @@
-// What queues have used, tokens and chunks: told to the database now and then, not with each batch.
+// Adds the usage of queues, tokens and chunks, to the database: periodically, not with each batch.
 #pragma once
 
 #include "core/pipeline/backlog.hpp"
@@ -12,9 +12,9 @@ class UsageReporter final {
   UsageReporter(const Clock& clock, const Settings& settings, Backlog& backlog, Queues& queues)
       : clock_(clock), settings_(settings), backlog_(backlog), queues_(queues) {}
 
-  /// Of queues whose last report is a heartbeat ago.
+  /// For queues whose last report is a heartbeat interval ago.
   void Report();
-  /// Of all, before the process ends.
+  /// For all queues, before the process exits.
   void ReportAll();
 
  private:

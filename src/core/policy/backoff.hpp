@@ -1,5 +1,5 @@
-// How long to wait before the next try: twice as long each time, up to a limit, and never exactly
-// as long as others who failed at the same moment.
+// Exponential back-off with jitter: the delay doubles with each failure, up to a limit, and varies
+// so that failures of the same moment are not retried at the same moment.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ struct Backoff {
   std::chrono::milliseconds first;
   std::chrono::milliseconds most;
 
-  /// Before try number `failures`, counted from 1; between three quarters and five quarters of it.
+  /// The delay after so many failures, from 1; between three and five quarters of the nominal
+  /// value.
   std::chrono::milliseconds After(int failures, Random& random) const {
     const int doublings = std::clamp(failures - 1, 0, 30);
     const double nominal =

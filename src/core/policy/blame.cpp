@@ -4,30 +4,30 @@
 namespace ai::policy {
 namespace {
 
-/// So often rows are tried together.
+/// How often rows are tried together.
 constexpr int kTogether = 2;
-/// So often a row is tried before it is charged.
+/// How often a row is tried before it is charged.
 constexpr int kBeforeCharge = 3;
-/// The same if nothing says that it is the row's fault. Between two failures of a row the breaker
-/// counts at least one, so by then one with the usual limit is open.
+/// The same without evidence that the row is at fault. The breaker counts at least one failure
+/// between two failures of a row, so with the default limit it is open by then.
 constexpr int kPatience = 8;
 
 }  // namespace
 
-Sequel WhatFollows(const FailedRequest& request) {
-  if (request.verdict.broken) {
-    return Sequel::kRelease;
+FailureAction ActionAfter(const FailedRequest& request) {
+  if (request.verdict.tripped) {
+    return FailureAction::kRelease;
   }
   const bool blamed = request.verdict.follows_rows;
   if (request.failure_class == FailureClass::kInvalidReply) {
-    // It did answer, and will say the same again.
-    return request.rows > 1 ? Sequel::kSplit : Sequel::kCharge;
+    // It did reply, and would reply the same again.
+    return request.rows > 1 ? FailureAction::kSplit : FailureAction::kCharge;
   }
   if (request.rows > 1 && (blamed || request.failures >= kTogether)) {
-    return Sequel::kSplit;
+    return FailureAction::kSplit;
   }
-  return request.failures >= (blamed ? kBeforeCharge : kPatience) ? Sequel::kCharge
-                                                                  : Sequel::kRetry;
+  return request.failures >= (blamed ? kBeforeCharge : kPatience) ? FailureAction::kCharge
+                                                                  : FailureAction::kRetry;
 }
 
 }  // namespace ai::policy

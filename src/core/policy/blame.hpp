@@ -1,10 +1,11 @@
-// Whose fault a failed request is, the provider's or that of one of its rows; and what follows.
+// Whether the provider or one of the rows is at fault for a failed request, and what to do about
+// it.
 //
-// A role must not be able to stop others by texts that a provider cannot bear, and no row must be
-// given up because a provider is down. What tells the two apart is whether others get through: a
-// failure is a row's if somebody's request went well that was sent after the row had failed. Such a
-// request is cut in halves until the row stands alone, which is charged then; the breaker does not
-// see it. All else is the provider's as far as is known: the breaker counts it and opens before
+// A role must not be able to stop others with texts that a provider cannot handle, and no row must
+// become a dead letter because a provider is down. The two are told apart by whether others
+// succeed: a failure is attributed to the rows if some request succeeded that was sent after they
+// had failed. Such a request is bisected until the row is alone and charged; the breaker does not
+// count it. Any other failure is attributed to the provider: the breaker counts it and opens before
 // anything is charged.
 #pragma once
 
@@ -15,19 +16,19 @@
 
 namespace ai::policy {
 
-/// Since when rows fail, or the queue they are of: kept through retries and halves of a request.
+/// Since when rows, or their queue, have been failing: kept across retries and bisection.
 struct FailingSince {
-  Micros time = 0;  // 0: they do not
+  Micros time = 0;  // 0: they are not
 
-  /// A request of them has failed.
+  /// A request has failed.
   void Failed(Micros now) { time = time == 0 ? now : time; }
 
-  /// The failure was found to follow rows. For the next request of the queue that has to be found
-  /// anew: the provider may be down by then.
+  /// The failure was attributed to rows. For the next request of the queue that starts over: the
+  /// provider may be down by then.
   void Blamed(Micros now) { time = now; }
 
-  /// One has succeeded. That of a probe does not end it: one text says little of whole requests,
-  /// and what fails after it was the rows' fault before.
+  /// A request has succeeded. A probe does not end it: one text is little evidence about full
+  /// requests, and what fails after it failed before because of the rows.
   void Succeeded(bool probe) { time = probe ? time : 0; }
 };
 
@@ -35,21 +36,22 @@ struct FailingSince {
 struct FailedRequest {
   FailureClass failure_class = FailureClass::kTransient;
   std::size_t rows = 1;
-  int failures = 1;  // of these rows since they were taken
+  int failures = 1;  // of these rows since they were claimed
   Verdict verdict = {};
 };
 
-enum class Sequel : std::uint8_t {
-  kRetry,    // as it is, after a pause
-  kSplit,    // each half for itself
-  kCharge,   // an attempt
-  kRelease,  // uncharged: the provider answers nobody
+enum class FailureAction : std::uint8_t {
+  kRetry,    // unchanged, after a back-off
+  kSplit,    // each half separately
+  kCharge,   // one attempt
+  kRelease,  // uncharged: the provider is down
 };
 
-Sequel WhatFollows(const FailedRequest& request);
+FailureAction ActionAfter(const FailedRequest& request);
 
-/// Whether its halves may go at once: the provider answers, as far as is known. Else there is a
-/// pause before, so that one that is down is not asked for each row before its breaker opens.
+/// Whether the halves may be sent immediately, because the provider is known to reply. Otherwise
+/// there is a back-off, so that a provider that is down does not get a request per row before its
+/// breaker opens.
 inline bool SplitsAtOnce(const FailedRequest& request) {
   return request.verdict.follows_rows || request.failure_class == FailureClass::kInvalidReply;
 }

@@ -1,4 +1,4 @@
-// How often to look for what is rarely there.
+// How often to run a check that rarely finds anything.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,14 @@
 
 namespace ai::policy {
 
-/// The time until the next look, after one that has taken so long: so that looks take no more than
-/// a two thousandth of the time, however much there is to look at.
+/// The time until the next check, after one that took so long, such that checks take at most 1/2000
+/// of the time.
 inline std::chrono::milliseconds CheckInterval(std::chrono::nanoseconds taken,
                                                std::chrono::milliseconds least,
                                                std::chrono::milliseconds most) {
-  constexpr int kRest = 2000;
+  constexpr int kFactor = 2000;
   return std::max(least,
-                  std::min(std::chrono::ceil<std::chrono::milliseconds>(kRest * taken), most));
+                  std::min(std::chrono::ceil<std::chrono::milliseconds>(kFactor * taken), most));
 }
 
 }  // namespace ai::policy

@@ -34,7 +34,8 @@ ContentHash TextHasher::operator()(std::initializer_list<std::string_view> parts
   return hash;
 }
 
-// The length of the seed comes first, so that no end of a seed can pass for the start of a text.
+// The length of the seed comes first, so that the end of a seed cannot be mistaken for the start of
+// a text.
 ContentHasher::ContentHasher(std::string_view seed)
     : prefix_(std::to_string(seed.size()) + ":" + std::string(seed)) {}
 

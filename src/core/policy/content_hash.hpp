@@ -1,5 +1,5 @@
-// What tells whether a text has to be embedded again: a hash of the text and of the model that
-// makes the vector. Equal hashes mean equal vectors.
+// Determines whether a text has to be embedded again: a hash of the text and of everything else
+// that the vector depends on. Equal hashes mean equal vectors.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace ai::policy {
 
-/// Half of a SHA-256: two of a billion texts are the same with a probability of 1e-21.
+/// Half of a SHA-256: the probability of a collision among a billion texts is 1e-21.
 using ContentHash = std::array<std::uint8_t, 16>;
 
-/// Makes hashes one after the other; most of the cost of a short one is to get ready for the first.
+/// Computes one hash after the other, reusing the context, whose set-up dominates for short texts.
 class TextHasher {
  public:
   TextHasher();
@@ -23,7 +23,7 @@ class TextHasher {
   TextHasher(const TextHasher&) = delete;
   TextHasher& operator=(const TextHasher&) = delete;
 
-  /// Of the parts as if they were one.
+  /// The hash of the concatenated parts.
   ContentHash operator()(std::initializer_list<std::string_view> parts) const;
 
  private:
@@ -33,7 +33,7 @@ class TextHasher {
 
 class ContentHasher {
  public:
-  /// The seed names everything but the text that the vector depends on.
+  /// The seed identifies everything that the vector depends on, except for the text.
   explicit ContentHasher(std::string_view seed);
 
   ContentHash operator()(std::string_view text) const { return hasher_({prefix_, text}); }

@@ -1,5 +1,5 @@
-// When a process crashed lately, and what follows from it: whether it is started again, and how
-// long to wait before that. Times of day, since they outlive processes in a table.
+// When a process recently crashed, whether it is to be restarted, and after which delay. Wall-clock
+// times, since they are kept in a table.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ class CrashHistory {
 
   void Add(WallTime when) { times_.push_back(when); }
 
-  /// Forgets what was before the window; and what is yet to come, since then somebody
-  /// has set the clock back and nobody knows how long ago it was.
+  /// Removes crashes before the window, and those in the future: the clock was set back, so it is
+  /// unknown how long ago they were.
   void Trim(WallTime now, std::chrono::milliseconds window);
 
-  /// Whether it has crashed so often that it is not to be started again.
+  /// Whether it crashed so often that it is not to be restarted.
   bool Reaches(int limit) const { return times_.size() >= static_cast<std::size_t>(limit); }
 
-  /// How long to wait before it is started again: nothing after the first crash, then 1 s, doubled
-  /// each time up to 60 s.
+  /// The delay before it is restarted: none after the first crash, then 1 s, doubled each time up
+  /// to 60 s.
   std::chrono::seconds Pause() const;
 
   std::span<const WallTime> times() const { return times_; }

@@ -6,9 +6,9 @@
 namespace ai::policy {
 namespace {
 
-/// Where a provider says "later" and not when: doubled each time.
+/// The pause after a refusal without Retry-After; doubled each time.
 constexpr Micros kFirstPause = kSecond;
-constexpr int kMostDoublings = 6;
+constexpr int kMaxDoublings = 6;
 
 std::int64_t StricterOf(std::int64_t one, std::int64_t other) {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
@@ -21,14 +21,14 @@ EndpointLimits Strictest(const EndpointLimits& one, const EndpointLimits& other)
           StricterOf(one.tokens_per_minute, other.tokens_per_minute)};
 }
 
-Standing EndpointState::Look(const BreakerRules& rules, Micros now, RoleId role) const {
+Availability EndpointState::Check(const BreakerRules& rules, Micros now, RoleId role) const {
   if (breaker.State(rules, now) == BreakerState::kOpen && !breaker.MayProbeEarly(role)) {
     return {Obstacle::kOpen, breaker.NextProbe(rules) - now};
   }
   if (cooling_until > now) {
     return {Obstacle::kCooling, cooling_until - now};
   }
-  if (breaker.broken && breaker.prober != 0) {
+  if (breaker.tripped && breaker.prober != 0) {
     return {Obstacle::kProbing, kNoEnd};
   }
   const Micros wait = std::max({requests.Wait(RequestRate(), now), tokens.Wait(TokenRate(), now),
@@ -53,7 +53,7 @@ double EndpointState::RequestsWithin(Micros time, const BreakerRules& rules, Mic
 
 std::optional<Admission> EndpointState::Admit(std::int32_t process, const BreakerRules& rules,
                                               Micros now, RoleId role) {
-  if (Look(rules, now, role).obstacle != Obstacle::kNone) {
+  if (Check(rules, now, role).obstacle != Obstacle::kNone) {
     return std::nullopt;
   }
   requests.Take(RequestRate(), 1, now);
@@ -76,7 +76,7 @@ void EndpointState::Charge(Admission& admission, double tokens_now, Micros now) 
 
 void EndpointState::Succeeded(const Admission& admission) {
   Answered(admission);
-  well_at = std::max(well_at, admission.sent_at);
+  last_success_sent_at = std::max(last_success_sent_at, admission.sent_at);
 }
 
 void EndpointState::Answered(const Admission& admission) {
@@ -95,27 +95,27 @@ Verdict EndpointState::Failed(const Admission& admission, const Failure& failure
       break;
     case FailureClass::kTransient:
     case FailureClass::kInvalidReply:
-      // What fails while the endpoint is in doubt is no evidence against a row.
-      follows_rows = failing_since != 0 && well_at > failing_since && !breaker.broken;
+      // A failure while the breaker is tripped is no evidence against a row.
+      follows_rows = failing_since != 0 && last_success_sent_at > failing_since && !breaker.tripped;
       if (!follows_rows) {
         breaker.Failed(admission.probe, admission.sent_at, admission.role, rules, now);
       }
       break;
     default:
       if (failure.failure_class == FailureClass::kConfiguration && IsOfEndpoint(failure)) {
-        breaker.Break(admission.probe, now);
+        breaker.Trip(admission.probe, now);
       } else {
-        // It answered, and what it said was about this request. That is no evidence against others.
+        // It replied, and the error concerns this request only.
         Answered(admission);
       }
   }
-  return {follows_rows, breaker.broken};
+  return {follows_rows, breaker.tripped};
 }
 
 void EndpointState::CoolDown(const Admission& admission, const Failure& failure, Micros now) {
   const bool is_new = pace.Refused(admission.sent_at, cooling_until, now);
   refusals += is_new ? 1 : 0;
-  const int doublings = std::clamp(refusals - 1, 0, kMostDoublings);
+  const int doublings = std::clamp(refusals - 1, 0, kMaxDoublings);
   const Micros pause = failure.retry_after ? failure.retry_after->count() * (kSecond / 1000)
                                            : kFirstPause << doublings;
   cooling_until = std::max(cooling_until, now + pause);
@@ -135,7 +135,7 @@ void EndpointState::SetLimits(const EndpointLimits& wanted, Micros now) {
   }
 }
 
-void EndpointState::Mend() {
+void EndpointState::Reset() {
   breaker.Succeeded();
   cooling_until = 0;
   refusals = 0;

@@ -1,7 +1,7 @@
-// Whether an endpoint may be asked right now, and what its answers mean for that: the limits it was
-// given, the pauses it asked for, the breaker. One for each endpoint and key in the whole server.
+// Whether a request may be sent to an endpoint now, and how replies affect that: configured limits,
+// Retry-After, adaptive pace, circuit breaker. One per endpoint and key in the whole server.
 //
-// Plain data in shared memory: whoever calls anything here holds the lock.
+// Plain data in shared memory: callers hold the lock.
 #pragma once
 
 #include <limits>
@@ -22,37 +22,37 @@ struct EndpointLimits {
   bool operator==(const EndpointLimits&) const = default;
 };
 
-/// The stricter of two limits, each for itself.
+/// The stricter of each limit.
 EndpointLimits Strictest(const EndpointLimits& one, const EndpointLimits& other);
 
 enum class Obstacle : std::uint8_t {
   kNone,
-  kRate,     // the limit is used up for now
-  kCooling,  // the provider asked to be left alone
-  kProbing,  // the breaker waits for the outcome of one request
+  kRate,     // the rate limit is exhausted for now
+  kCooling,  // cooling down: the provider asked to retry later
+  kProbing,  // the breaker is half-open and waits for its probe
   kOpen,     // the breaker is open
 };
 
-/// For what ends with an event and not at a time.
+/// The wait ends with an event, not at a known time.
 inline constexpr Micros kNoEnd = std::numeric_limits<Micros>::max();
 
-struct Standing {
+struct Availability {
   Obstacle obstacle = Obstacle::kNone;
   Micros wait = 0;
 };
 
-/// A request that was let through; its outcome is reported once.
+/// A request that was admitted; its outcome is reported once.
 struct Admission {
   Micros sent_at = 0;
   double tokens = 0;
   bool probe = false;
-  RoleId role = 0;  // whose texts are in it
+  RoleId role = 0;  // whose texts it contains
 };
 
-/// What a failure of a request says.
+/// What the failure of a request means.
 struct Verdict {
-  bool follows_rows = false;  // others get through, these rows do not: it is about them
-  bool broken = false;        // the breaker is not closed now
+  bool follows_rows = false;  // other requests succeed: the rows are at fault
+  bool tripped = false;        // the breaker is open or half-open now
 };
 
 struct EndpointState {
@@ -64,34 +64,34 @@ struct EndpointState {
   RateBucket paced_requests;
   RateBucket paced_tokens;
   Micros cooling_until = 0;
-  std::int32_t refusals = 0;  // since the last success, without saying how long to wait
-  Micros well_at = 0;         // when the latest of the requests that succeeded was sent
+  std::int32_t refusals = 0;  // since the last success, without Retry-After
+  Micros last_success_sent_at = 0;         // of the successful request that was sent last
 
-  /// For a role, or for somebody of whom nothing is known.
-  Standing Look(const BreakerRules& rules, Micros now, RoleId role = 0) const;
+  /// For a role; 0 if it is not known.
+  Availability Check(const BreakerRules& rules, Micros now, RoleId role = 0) const;
 
-  /// How many requests could go within a time, about; at least one.
+  /// About how many requests could be sent within a time; at least one.
   double RequestsWithin(Micros time, const BreakerRules& rules, Micros now) const;
 
-  /// Lets a request of a process through, unless something is in its way.
+  /// Admits a request of a process, unless there is an obstacle.
   std::optional<Admission> Admit(std::int32_t process, const BreakerRules& rules, Micros now,
                                  RoleId role = 0);
 
-  /// What the request takes of the limit of tokens: first as we count, then as the provider did.
+  /// Charges the request to the token limit: first by our count, then by the provider's.
   void Charge(Admission& admission, double tokens_now, Micros now);
 
   void Succeeded(const Admission& admission);
-  /// With the time since when its rows, or all of their queue, fail; 0: they did not until now. If
-  /// somebody else's request has gone well that was sent after that, the failure follows the rows:
-  /// the breaker does not count it.
+  /// With the time since when its rows, or all of their queue, have been failing; 0: they have not.
+  /// If another request succeeded that was sent after that, the rows are at fault: the breaker does
+  /// not count the failure.
   Verdict Failed(const Admission& admission, const Failure& failure, Micros failing_since,
                  const BreakerRules& rules, Micros now);
   void Cancelled(const Admission& admission, Micros now);
 
   void SetLimits(const EndpointLimits& wanted, Micros now);
 
-  /// A hand says that all is well.
-  void Mend();
+  /// An administrator has resumed the provider: closes the breaker and ends any pause.
+  void Reset();
 
  private:
   Rate RequestRate() const { return Rate::PerMinute(limits.requests_per_minute); }
@@ -100,8 +100,8 @@ struct EndpointState {
   void CoolDown(const Admission& admission, const Failure& failure, Micros now);
 };
 
-/// Whether a failure that only a hand can mend is about the endpoint or the key, and so about every
-/// request there; else about the model or the parameters of one vectorizer.
+/// Whether a configuration failure concerns the endpoint or the key, and so every request there;
+/// otherwise it concerns the model or parameters of one vectorizer.
 bool IsOfEndpoint(const Failure& failure);
 
 }  // namespace ai::policy

@@ -8,16 +8,16 @@ namespace ai::policy {
 namespace {
 
 constexpr double kLeastPriority = -100;
-constexpr double kMostPriority = 200;
+constexpr double kMaxPriority = 200;
 constexpr double kDoubling = 100;
 
 }  // namespace
 
 double WeightOf(std::int32_t priority) {
-  return std::exp2(std::clamp<double>(priority, kLeastPriority, kMostPriority) / kDoubling);
+  return std::exp2(std::clamp<double>(priority, kLeastPriority, kMaxPriority) / kDoubling);
 }
 
-/// Who is behind the present comes at the present.
+/// A member behind the current virtual time re-enters at it.
 FairShare::Turn FairShare::Level::TurnOf(std::int64_t member) const {
   const auto found = turns_.find(member);
   return found == turns_.end() ? Turn{now_, 0}
@@ -27,7 +27,7 @@ FairShare::Turn FairShare::Level::TurnOf(std::int64_t member) const {
 void FairShare::Level::Charge(std::int64_t member, double amount) {
   now_ = TurnOf(member).time;
   turns_[member] = {now_ + amount, ++served_};
-  if (turns_.size() > kMostOwners) {
+  if (turns_.size() > kMaxOwners) {
     std::erase_if(turns_, [this](const auto& entry) { return entry.second.time < now_; });
   }
 }
@@ -56,10 +56,10 @@ void FairShare::Charge(const Contender& served, double cost) {
   ForgetIdle();
 }
 
-/// The order of an owner's queues outlasts the moments in which it has nothing to do, or its first
-/// queue would begin again after each; but not for ever.
+/// The order of an owner's queues survives short idle periods, or its first queue would always be
+/// first again; but not forever.
 void FairShare::ForgetIdle() {
-  if (owners_.size() > kMostOwners) {
+  if (owners_.size() > kMaxOwners) {
     std::erase_if(owners_, [this](const auto& entry) { return !between_owners_.Has(entry.first); });
   }
 }

@@ -1,13 +1,11 @@
-// Who comes next, so that everybody who has something to do gets a share of what is done: first
-// between owners, then between the queues of one owner, so that many queues of one do not outweigh
-// one queue of another.
+// Fair scheduling of queues with work: first among owners, then among the queues of one owner, so
+// that many queues of one owner do not outweigh a single queue of another.
 //
-// Stride scheduling: whoever is served pays for it in a time of its own, which goes the slower the
-// greater its weight is; the one whose time is the earliest comes next. Who had nothing to do for a
-// while saved nothing up: it comes back at the present time of the others, and only ahead of those
-// who have been served more since.
+// Stride scheduling: each member has a virtual time that advances when it is served, the more
+// slowly the greater its weight; the one with the earliest time comes next. A member that was idle
+// accumulates no credit: it re-enters at the current virtual time of the others.
 //
-// A priority is a weight, and bounded: it can make one faster than others, and can never stop them.
+// A priority is a bounded weight: it can speed up one queue, but never starve the others.
 #pragma once
 
 #include <compare>
@@ -18,37 +16,35 @@
 
 namespace ai::policy {
 
-/// Of a priority: twice as much for each 100, from half (-100, "low") to four times (200, "urgent")
-/// of what is normal (0).
+/// The weight doubles for each 100, from a half (-100, "low") to four times (200, "urgent") the
+/// normal one (0).
 double WeightOf(std::int32_t priority);
 
-/// A queue that has something to do.
+/// A queue that has work.
 struct Contender {
   std::uint32_t owner = 0;
   std::int32_t queue = 0;
   std::int32_t priority = 0;
-  /// What counts between owners, if that is another one: a role may put its rows in any order, but
-  /// not its rows before those of others.
+  /// The priority that counts among owners, if different: a role may order its own rows, but not
+  /// put them before those of others.
   std::optional<std::int32_t> granted = std::nullopt;
 };
 
 class FairShare {
  public:
-  /// The place of the next one among the contenders; nothing if there are none. It stays the next
-  /// one until it is served: who cannot be just now loses nothing by that.
+  /// The index of the next contender; nothing if there are none. It stays next until it is served:
+  /// one that cannot be served now loses nothing.
   std::optional<std::size_t> Next(std::span<const Contender> contenders) const;
 
-  /// It was served, which is worth so much; at least 1, for a turn is one even if nothing came of
-  /// it.
+  /// It was served at so much cost; at least 1, since a turn counts even if nothing came of it.
   void Charge(const Contender& served, double cost);
 
-  /// How many owners it remembers; not many more than kMostOwners.
+  /// The number of owners tracked; not many more than kMaxOwners.
   std::size_t owners() const { return owners_.size(); }
-  static constexpr std::size_t kMostOwners = 1000;
+  static constexpr std::size_t kMaxOwners = 1000;
 
  private:
-  /// When a member comes: by its time, and of those with the same the one that was served longest
-  /// ago.
+  /// The order of members: by virtual time, then least recently served.
   struct Turn {
     double time = 0;
     std::uint64_t served = 0;
@@ -56,18 +52,18 @@ class FairShare {
     auto operator<=>(const Turn&) const = default;
   };
 
-  /// Those that share one thing, each with the time up to which it has had its part.
+  /// The members of one level, each with its virtual time.
   class Level {
    public:
     Turn TurnOf(std::int64_t member) const;
-    /// The member is served: the present is its time.
+    /// The member is served: the current virtual time becomes its own.
     void Charge(std::int64_t member, double amount);
     bool Has(std::int64_t member) const { return turns_.contains(member); }
 
    private:
     std::map<std::int64_t, Turn> turns_;
     double now_ = 0;
-    std::uint64_t served_ = 0;  // how many were
+    std::uint64_t served_ = 0;  // number of turns
   };
 
   Turn TurnOf(const Contender& contender) const;

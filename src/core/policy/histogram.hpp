@@ -1,5 +1,4 @@
-// How many values were at most as large as each of some bounds. Plain data: it lives in shared
-// memory.
+// A histogram with fixed bucket bounds. Plain data: it lives in shared memory.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ struct Histogram {
   }
 };
 
-/// Seconds from a request to its reply.
+/// Seconds from request to reply.
 inline constexpr std::array kLatencyBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,
                                               1.0,   2.5,  5.0,   10.0, 30.0, 60.0};
 using LatencyHistogram = Histogram<kLatencyBounds>;

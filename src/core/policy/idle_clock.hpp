@@ -1,8 +1,8 @@
-// Since when nothing has happened, and whether that is long enough to be idle.
+// Since when there was no activity, and whether that is long enough to be idle.
 //
-// To be idle ends processes and the next change has to start them again, so it is not for a moment:
-// not before ai.idle_timeout, a moment at least, and not if something falls due as soon as that
-// again. Where others wait for the place, a moment is enough.
+// Going idle terminates processes that the next change has to restart, so it takes ai.idle_timeout,
+// at least kMoment, and does not happen if work falls due within that time. If other databases wait
+// for the slot, kMoment is enough.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class IdleClock {
 
   static constexpr Span kMoment{500};
 
-  /// Below 0: never.
+  /// Negative: never idle.
   void SetTimeout(Span timeout, bool others_wait) {
     enabled_ = timeout >= Span(0);
     timeout_ = others_wait ? kMoment : std::max(timeout, kMoment);
@@ -28,12 +28,12 @@ class IdleClock {
   void Active(SteadyTime now) { active_at_ = now; }
 
   bool IsIdle(SteadyTime now) const { return enabled_ && now >= IdleAt(); }
-  /// When it is if nothing happens; nothing if it never is.
+  /// When it becomes idle without further activity; nothing if never.
   std::optional<SteadyTime> NextCheck() const {
     return enabled_ ? std::optional(IdleAt()) : std::nullopt;
   }
 
-  /// Whether that is worth it, by when something falls due; nothing: by events only.
+  /// Whether going idle is worthwhile, given when work falls due; unset: only by events.
   bool MayIdle(SteadyTime now, std::optional<SteadyTime> due) const {
     return enabled_ && (!due || *due > now + timeout_);
   }

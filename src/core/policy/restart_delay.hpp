@@ -1,5 +1,5 @@
-// How long to wait before a process that ended is started again, so that one that dies at once is
-// not started in a loop.
+// The delay before a process is restarted, so that one that crashes at once is not restarted in a
+// tight loop.
 #pragma once
 
 #include <chrono>
@@ -10,17 +10,17 @@ namespace ai::policy {
 
 class RestartDelay {
  public:
-  /// The process has been started, or an attempt at it is made.
+  /// The process is being started.
   void Started(SteadyTime now) { started_ = now; }
 
-  /// It ended by itself, or could not be started: 1 s, doubled each time up to 60 s; 1 s again
-  /// after a life of 60 s.
+  /// It crashed or could not be started: 1 s, doubled each time up to 60 s; back to 1 s once it has
+  /// run for 60 s.
   void Failed(SteadyTime now);
 
-  /// It ended because it was asked to: nothing to wait for, but a second from start to start.
-  void EndedWell();
+  /// It exited on request: no delay, but at least a second from start to start.
+  void ExitedCleanly();
 
-  /// When it may be started.
+  /// The earliest time to start it.
   SteadyTime NotBefore() const { return not_before_; }
 
  private:

@@ -1,4 +1,4 @@
-// How urgent a row says it is, as a number that is added to the priority of its vectorizer.
+// The priority of a row, as a number that is added to the priority of its vectorizer.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace ai::policy {
 
-/// "critical" and "urgent", "high", "low", in any case and with blanks around it; a whole number is
-/// itself, as far as priorities go. All else is normal: 0.
+/// "critical" and "urgent", "high", "low", case-insensitive and trimmed; an integer stands for
+/// itself, clamped to the range of priorities. Anything else is normal: 0.
 std::int16_t RowPriority(std::string_view word) noexcept;
 
-/// The nearest number that can be a priority.
+/// Clamps a number to the range of priorities.
 std::int16_t ClampPriority(std::int64_t priority) noexcept;
 
 }  // namespace ai::policy

@@ -5,11 +5,11 @@
 namespace ai::policy {
 namespace {
 
-/// What was measured last counts half; and however short it was, the next one is no more than four
-/// times as long: the first chunks of a table may be cheap, and those that go into an index not.
+/// The last measurement has weight one half, and the budget at most quadruples: the first chunks of
+/// a table may be cheap, and those that go into an index not.
 constexpr double kWeight = 0.5;
-constexpr double kMostGrowth = 4;
-constexpr double kLeast = 1;  // microsecond for a chunk
+constexpr double kMaxGrowth = 4;
+constexpr double kLeast = 1;  // microsecond per chunk
 
 }  // namespace
 
@@ -23,10 +23,10 @@ void StoreBudget::Took(std::size_t chunks, std::chrono::microseconds time) noexc
     return;
   }
   const double measured = static_cast<double>(time.count()) / static_cast<double>(chunks);
-  // One that is slower than expected counts in full.
+  // A slower one than expected has full weight.
   const double expected =
       measured > microseconds_ ? measured : microseconds_ + kWeight * (measured - microseconds_);
-  microseconds_ = std::max({expected, microseconds_ / kMostGrowth, kLeast});
+  microseconds_ = std::max({expected, microseconds_ / kMaxGrowth, kLeast});
 }
 
 }  // namespace ai::policy

@@ -1,5 +1,5 @@
-// How many chunks to store in one transaction, so that it ends within a time: until then rows and
-// tables of users are locked. Learned from the transactions before.
+// How many chunks to store in one transaction, so that it stays short: it holds locks on users'
+// rows and tables. Learned from previous transactions.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@ class StoreBudget final {
   /// How long a transaction may take.
   static constexpr std::chrono::milliseconds kTime{50};
 
-  /// How many chunks fit into the next one; at least one.
+  /// How many chunks fit into the next transaction; at least one.
   std::size_t Chunks() const noexcept;
 
-  /// A transaction with so many chunks has taken so long.
+  /// A transaction with so many chunks took so long.
   void Took(std::size_t chunks, std::chrono::microseconds time) noexcept;
 
  private:
-  double microseconds_ = 1000;  // for a chunk
+  double microseconds_ = 1000;  // per chunk
 };
 
 }  // namespace ai::policy

@@ -18,7 +18,7 @@ int LeastOf(const PoolClaim& claim) {
   return std::min(claim.wanted, kLeastForWork);
 }
 
-enum class Rank : std::uint8_t { kPinned, kInItsTurn, kWaits, kHadItsTurn, kIsALook };
+enum class Rank : std::uint8_t { kPinned, kInTurn, kWaiting, kTurnOver, kCheckOnly };
 
 Rank RankOf(const PoolClaim& claim, SteadyTime now) {
   const auto age = now - claim.since;
@@ -26,16 +26,16 @@ Rank RankOf(const PoolClaim& claim, SteadyTime now) {
     return Rank::kPinned;
   }
   if (claim.served) {
-    return age < kTurn ? Rank::kInItsTurn : Rank::kHadItsTurn;
+    return age < kTurn ? Rank::kInTurn : Rank::kTurnOver;
   }
-  return claim.wanted < kLeastForWork && age < kCheckPatience ? Rank::kIsALook : Rank::kWaits;
+  return claim.wanted < kLeastForWork && age < kCheckPatience ? Rank::kCheckOnly : Rank::kWaiting;
 }
 
-/// Who comes first: by rank, then who has waited for longer, or was served for less.
+/// By rank, then by who has waited longer or was served for less time.
 auto OrderOf(const PoolClaim& claim, SteadyTime now) {
   const Rank rank = RankOf(claim, now);
   const auto age = now - claim.since;
-  return std::tuple(rank, rank == Rank::kHadItsTurn ? age : -age);
+  return std::tuple(rank, rank == Rank::kTurnOver ? age : -age);
 }
 
 std::vector<std::size_t> InOrder(std::span<const PoolClaim> claims, SteadyTime now) {
@@ -47,21 +47,21 @@ std::vector<std::size_t> InOrder(std::span<const PoolClaim> claims, SteadyTime n
   return order;
 }
 
-/// What each is to have once all that have to go have gone.
-std::vector<int> Targets(int places, std::span<const PoolClaim> claims,
+/// What each is to have once those that have to yield have exited.
+std::vector<int> Targets(int slots, std::span<const PoolClaim> claims,
                          std::span<const std::size_t> order) {
   std::vector<int> targets(claims.size(), 0);
   for (const std::size_t i : order) {
-    if (const int least = LeastOf(claims[i]); least <= places) {
+    if (const int least = LeastOf(claims[i]); least <= slots) {
       targets[i] = least;
-      places -= least;
+      slots -= least;
     }
   }
-  for (bool given = true; places > 0 && std::exchange(given, false);) {
+  for (bool given = true; slots > 0 && std::exchange(given, false);) {
     for (const std::size_t i : order) {
-      if (places > 0 && targets[i] > 0 && targets[i] < claims[i].wanted) {
+      if (slots > 0 && targets[i] > 0 && targets[i] < claims[i].wanted) {
         ++targets[i];
-        --places;
+        --slots;
         given = true;
       }
     }
@@ -71,10 +71,10 @@ std::vector<int> Targets(int places, std::span<const PoolClaim> claims,
 
 }  // namespace
 
-std::vector<int> SharePlaces(int places, std::span<const PoolClaim> claims, SteadyTime now) {
+std::vector<int> ShareSlots(int slots, std::span<const PoolClaim> claims, SteadyTime now) {
   const std::vector<std::size_t> order = InOrder(claims, now);
-  std::vector<int> shares = Targets(places, claims, order);
-  int free = places;
+  std::vector<int> shares = Targets(slots, claims, order);
+  int free = slots;
   for (const PoolClaim& claim : claims) {
     free -= claim.held;
   }

@@ -1,10 +1,9 @@
-// Which databases have background processes now, and how many, when all of them could use more than
-// there are.
+// Divides the process pool among databases when they could use more processes than there are.
 //
-// A database that has work needs two: its coordinator and one for the work. If these do not fit for
-// all, databases take turns: who waits the longest comes in the place of who was served the
-// longest, once that one has had its turn. What is left is shared evenly. One process is for a
-// look, which can wait for a while.
+// A database with work needs two slots: for its coordinator and one worker. If there are not enough
+// for all, databases take turns: the one that has waited longest replaces the one served longest,
+// once that has had its turn. What is left is divided evenly. A single slot is for a check only,
+// which can wait for a while.
 #pragma once
 
 #include <chrono>
@@ -15,30 +14,30 @@
 
 namespace ai::policy {
 
-/// How long a database keeps its processes at least, while others wait. What is under way when it
-/// has to go is begun again later, so turns are not short.
+/// How long a database keeps its processes at least while others wait. Work in progress is repeated
+/// after a database has to yield, so turns are not short.
 inline constexpr std::chrono::seconds kTurn{10};
 
-/// For how long nobody has to go for a look.
+/// For how long no database has to yield for a check.
 inline constexpr std::chrono::seconds kCheckPatience{60};
 
-/// What a database asks for.
+/// The claim of a database.
 struct PoolClaim {
-  int wanted = 0;       // processes in all, its coordinator included
-  int held = 0;         // that it has or may start: nobody else's before they have ended
-  bool served = false;  // its coordinator is there
-  bool pinned = false;  // what it does would be lost if it had to go
-  SteadyTime since{};   // of its turn; or of its wait
+  int wanted = 0;       // processes, including its coordinator
+  int held = 0;         // that it has or may start: not available to others before they exit
+  bool served = false;  // its coordinator is running
+  bool pinned = false;  // its work would be lost if it had to yield
+  SteadyTime since{};   // start of its turn, or of its wait
 };
 
-/// How many processes each may have now, in the order of the claims; 0: none, wait or go. They are
-/// no more than the places, but for what is held by those that have been told to go and have not
-/// yet.
-std::vector<int> SharePlaces(int places, std::span<const PoolClaim> claims, SteadyTime now);
+/// How many processes each may have now, in the order of the claims; 0: none, wait or yield. Their
+/// sum does not exceed the slots, apart from those still held by databases that have to yield.
+std::vector<int> ShareSlots(int slots, std::span<const PoolClaim> claims, SteadyTime now);
 
-/// The size of the pool, launcher included: the setting, or if that is below 0 what
-/// max_parallel_workers leaves of max_worker_processes, half of them if that is more, and 5 at
-/// least: so two databases can be served at a time. A setting below 3 serves nobody, and is 3.
+/// The size of the pool, including the launcher: the setting; or, if that is negative, what
+/// max_parallel_workers leaves of max_worker_processes, but at least half of them, and at least 5,
+/// so that two databases can be served at a time. A setting below 3 could serve none and counts as
+/// 3.
 int PoolSize(int setting, int max_worker_processes, int max_parallel_workers);
 
 }  // namespace ai::policy

@@ -1,4 +1,4 @@
-// Texts into chunks: ai.chunk, which every ai.chunk_...() function comes down to.
+// Chunking: ai.chunk, on which every ai.chunk_...() function is based.
 #include "core/text/splitter_cache.hpp"
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"

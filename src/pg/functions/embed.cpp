@@ -31,7 +31,7 @@ struct Access {
   ai::provider::Endpoint endpoint;
 };
 
-/// The key that the caller gave as an argument. Others are not to read it in pg_stat_activity.
+/// The key that the caller passed as an argument. It must not show up in pg_stat_activity.
 std::optional<std::string> KeyArgument(FunctionCallInfo fcinfo, int argument) {
   if (PG_ARGISNULL(argument)) {
     return std::nullopt;
@@ -42,8 +42,8 @@ std::optional<std::string> KeyArgument(FunctionCallInfo fcinfo, int argument) {
 
 void RefuseEmpty(std::string_view text) {
   if (text.empty()) {
-    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
-                    "Leave it out, or use NULL, for which the result is NULL.");
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "cannot embed an empty text", {},
+                    "Omit it, or use NULL, for which the result is NULL.");
   }
 }
 
@@ -53,8 +53,8 @@ using Inputs = std::vector<std::optional<std::string_view>>;
 
 void TellOfTruncation(const ai::provider::Provider& provider, std::size_t texts) {
   ai::pg::Tell(NOTICE, std::to_string(texts) + (texts == 1 ? " text was" : " texts were") +
-                           " cut at " + std::to_string(provider.limits().max_input_tokens) +
-                           " tokens, the most that model \"" + provider.model() + "\" takes");
+                           " truncated to " + std::to_string(provider.limits().max_input_tokens) +
+                           " tokens, the maximum of model \"" + provider.model() + "\"");
 }
 
 std::vector<Batch> CutIntoBatches(const ai::provider::Provider& provider, const Inputs& inputs) {
@@ -204,7 +204,7 @@ AI_FUNCTION(ai_embed_tokens) {
   const std::vector<ai::token::TokenId> tokens[] = {
       ai::pg::Int4Array(PG_GETARG_DATUM(1), "input_tokens")};
   if (tokens[0].empty()) {
-    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding", {},
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "cannot embed an empty text", {},
                     "Use NULL, for which the result is NULL.");
   }
   const ai::provider::OpenAi provider(access.config.root());

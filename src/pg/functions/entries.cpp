@@ -1,7 +1,7 @@
-// What is in the queue of a vectorizer and in the tables that go with it, by a look at the first
-// entries of each: for those who look at many vectorizers, where to plan a query for each would
-// take longer than all the rest. Waits for nobody and keeps no lock: who looks at a thousand
-// vectorizers in a transaction would use up the server's.
+// Counts the entries of a vectorizer's queue, work table and failed table, by reading the first
+// entries of each: for views over many vectorizers, where planning a query for each would dominate.
+// Never waits and keeps no lock: a thousand vectorizers in one transaction would exhaust the lock
+// table.
 //
 // INVARIANT: nothing here owns C++ memory, so an ereport may pass through.
 #include <algorithm>
@@ -12,27 +12,27 @@
 
 namespace {
 
-/// So many entries of a table are counted; of more, the number is estimated.
-constexpr std::int64_t kMost = 10'000;
+/// Up to this many entries of a table are counted; beyond that, the number is estimated.
+constexpr std::int64_t kMax = 10'000;
 
-/// The entries of a table that were looked at, and the pages they are in.
+/// The entries of a table that were read, and the pages they are in.
 struct Count {
   std::int64_t entries = 0;
   BlockNumber first = 0;
   BlockNumber last = 0;
   BlockNumber pages = 0;  // of the table
 
-  bool IsWhole() const { return entries <= kMost; }
+  bool IsWhole() const { return entries <= kMax; }
 
-  /// A table is worked off from its start, so what is known of the first entries holds from the
-  /// page of the first one on.
+  /// A table is consumed from its start, so the estimate covers the pages from that of the first
+  /// entry on.
   std::int64_t All() const {
     const double density = static_cast<double>(entries) / (last - first + 1.0);
     return IsWhole() ? entries
                      : std::max<std::int64_t>(entries, std::llrint(density * (pages - first)));
   }
 
-  /// What is true of some of them, of all entries.
+  /// Extrapolates a count of the entries read to all entries.
   std::int64_t Share(std::int64_t some) const {
     return IsWhole() ? some
                      : std::llrint(static_cast<double>(some) / static_cast<double>(entries) *
@@ -58,8 +58,8 @@ struct Hashes {
   }
 };
 
-/// Hashes of the keys of two tables. Keys that are equal have the same one. Types that users define
-/// are left to queries: what these make of them is what workers do.
+/// Hashes of the keys of two tables. Equal keys have equal hashes. User-defined types are left to
+/// queries, which treat them as workers do.
 struct Hasher {
   int columns = 0;  // the first ones
   bool works = true;
@@ -95,9 +95,9 @@ struct Hasher {
   }
 };
 
-/// Looks at the first entries, from the first page on, wherever another scan may be.
+/// Reads the first entries, from the first page on, without synchronized scanning.
 template <typename Visit>
-Count LookAt(Relation table, const Visit& visit) {
+Count ReadFirst(Relation table, const Visit& visit) {
   Count count{.pages = RelationGetNumberOfBlocks(table)};
   if (count.pages == 0) {
     return count;
@@ -133,7 +133,7 @@ struct Column {
   }
 };
 
-/// The lesser of two times, where nothing is no time.
+/// The earlier of two times, ignoring unset ones.
 std::optional<TimestampTz> Earlier(std::optional<TimestampTz> one, std::optional<Datum> other) {
   if (!other) {
     return one;
@@ -148,14 +148,14 @@ struct Entries {
   Count failed;
   std::int64_t running = 0;
   std::int64_t retrying = 0;
-  std::optional<std::int64_t> fresh;  // rows in the queue and not in the table of work
+  std::optional<std::int64_t> fresh;  // rows in the queue and not in the work table
   std::optional<TimestampTz> oldest;
   std::optional<TimestampTz> next_retry;
   std::optional<Datum> error;  // of the row that was tried last
   std::optional<TimestampTz> error_at;
 };
 
-/// Those in the queue that are not in the table of work, each once.
+/// Rows in the queue that are not in the work table, each once.
 std::int64_t CountFresh(const Hashes& queue, const Hashes& work) {
   std::sort(queue.begin(), queue.end());
   std::sort(work.begin(), work.end());
@@ -164,11 +164,11 @@ std::int64_t CountFresh(const Hashes& queue, const Hashes& work) {
       [&](std::uint64_t hash) { return !std::binary_search(work.begin(), work.end(), hash); });
 }
 
-void LookAtWork(Relation work, Entries& found, Hasher& hasher, Hashes& hashes) {
+void ReadWork(Relation work, Entries& found, Hasher& hasher, Hashes& hashes) {
   const Column queued_at(work, "queued_at"), retry_at(work, "retry_at"), lease(work, "lease"),
       taken_at(work, "taken_at"), error(work, "error");
   const TimestampTz now = GetCurrentTransactionStartTimestamp();
-  found.work = LookAt(work, [&](TupleTableSlot* slot) {
+  found.work = ReadFirst(work, [&](TupleTableSlot* slot) {
     const auto retry = retry_at.Of(slot);
     found.oldest = Earlier(found.oldest, queued_at.Of(slot));
     if (found.queue.entries > 0) {
@@ -190,7 +190,7 @@ void LookAtWork(Relation work, Entries& found, Hasher& hasher, Hashes& hashes) {
   });
 }
 
-Entries LookAtAll(Relation queue, Relation work, Relation failed, int key_columns) {
+Entries ReadAll(Relation queue, Relation work, Relation failed, int key_columns) {
   Entries found;
   Hasher hasher{.columns = key_columns};
   hasher.scratch = AllocSetContextCreate(CurrentMemoryContext, "ai keys", ALLOCSET_DEFAULT_SIZES);
@@ -198,12 +198,12 @@ Entries LookAtAll(Relation queue, Relation work, Relation failed, int key_column
   Hashes in_queue;
   Hashes in_work;
   const Column queued_at(queue, "queued_at");
-  found.queue = LookAt(queue, [&](TupleTableSlot* slot) {
+  found.queue = ReadFirst(queue, [&](TupleTableSlot* slot) {
     found.oldest = Earlier(found.oldest, queued_at.Of(slot));
     in_queue.Add(hasher.Hash(slot));
   });
-  LookAtWork(work, found, hasher, in_work);
-  found.failed = LookAt(failed, [](TupleTableSlot*) {});
+  ReadWork(work, found, hasher, in_work);
+  found.failed = ReadFirst(failed, [](TupleTableSlot*) {});
   if (found.queue.entries == 0 || !found.queue.IsWhole()) {
     found.fresh = found.queue.All();
   } else if (hasher.works && found.work.IsWhole()) {
@@ -214,8 +214,8 @@ Entries LookAtAll(Relation queue, Relation work, Relation failed, int key_column
 
 }  // namespace
 
-// ai._vectorizer_count_entries(queue, work, failed, key_columns): all null if a table is gone, or
-// somebody has locked it.
+// ai._vectorizer_count_entries(queue, work, failed, key_columns): all null if a table was dropped
+// or is locked.
 AI_FUNCTION(ai_vectorizer_count_entries) {
   TupleDesc columns = nullptr;
   get_call_result_type(fcinfo, nullptr, &columns);
@@ -230,7 +230,7 @@ AI_FUNCTION(ai_vectorizer_count_entries) {
   });
   if (all_there) {
     const Entries found =
-        LookAtAll(tables[0].relation, tables[1].relation, tables[2].relation, PG_GETARG_INT32(3));
+        ReadAll(tables[0].relation, tables[1].relation, tables[2].relation, PG_GETARG_INT32(3));
     const std::int64_t running = found.work.Share(found.running);
     const std::int64_t retrying = found.work.Share(found.retrying);
     const std::int64_t due = std::max<std::int64_t>(found.work.All() - running - retrying, 0);

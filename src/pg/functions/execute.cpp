@@ -1,9 +1,8 @@
-// ai.execute_vectorizer: wakes the workers and waits until they have done what was queued.
+// ai.execute_vectorizer: wakes the workers and waits until they have processed the queue.
 //
-// It waits in a user's transaction, so it keeps nothing that others could need: each look is a
-// subtransaction that is rolled back, which gives all locks back. What the transaction has from
-// before it keeps; one that has changed something is refused, since workers do not see that yet and
-// may even wait for it.
+// It waits in a user's transaction, so it must not hold locks: each check is a subtransaction that
+// is rolled back, which releases its locks. A transaction that has already changed something is
+// refused, since workers do not see that yet and may even wait for it.
 #include <algorithm>
 
 #include "core/clock.hpp"
@@ -27,11 +26,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{5};
 constexpr milliseconds kLongestPause{500};
-constexpr int kPauseToLook = 10;              // looks take no more than so much of the time
-constexpr std::chrono::seconds kPatience{5};  // for workers to come up
+constexpr int kPauseFactor = 10;              // the pause is so many times the duration of a check
+constexpr std::chrono::seconds kPatience{5};  // for workers to start
 constexpr int kPrerequisite = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 
-/// How far the vectorizer is; see ai._vectorizer_progress.
+/// The progress of the vectorizer; see ai._vectorizer_progress.
 struct Progress {
   std::string name;
   std::string state;
@@ -48,10 +47,10 @@ struct Progress {
   pg_unreachable();
 }
 
-/// Runs read with the rights of the extension's owner and a snapshot of what is committed by now,
-/// and keeps no lock. Returns false if somebody is just dropping the extension.
+/// Runs read as the extension's owner with a fresh snapshot, and keeps no lock. Returns false if
+/// the extension is being dropped.
 template <typename Read>
-bool Look(const Read& read) {
+bool ReadWithoutLocks(const Read& read) {
   const pg::Subtransaction rolled_back;
   const Extension extension = HoldExtension();
   if (extension.presence == Presence::kBusy) {
@@ -61,7 +60,7 @@ bool Look(const Read& read) {
     Refuse("the extension was dropped", "Create it again.");
   }
   if (!extension.FitsLibrary()) {
-    Refuse("library and extension have different versions: nothing is processed",
+    Refuse("library and extension versions differ, processing is suspended",
            "Run ALTER EXTENSION ai UPDATE; if the library is the older one, restart the server.");
   }
   const pg::RoleScope role(extension.owner);
@@ -76,7 +75,7 @@ void RequireUntouchedTransaction() {
   }
   pg::Call([] {
     ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-            errmsg("ai.execute_vectorizer cannot run in a transaction that has changed something"),
+            errmsg("ai.execute_vectorizer cannot run in a transaction that has modified data"),
             errdetail("Workers see changes when they are committed."), errhint("Commit first."));
   });
 }
@@ -90,11 +89,12 @@ void RequireServer() {
            "Add ai to shared_preload_libraries in postgresql.conf and restart the server.");
   }
   if (pg::settings.workers == 0) {
-    Refuse("there are no workers: ai.workers is 0", "Raise ai.workers and reload the server.");
+    Refuse("no workers are configured: ai.workers is 0", "Increase ai.workers and reload the "
+                                                         "configuration.");
   }
   if (!IsListed(MyDatabaseId)) {
-    Refuse("this database is not among those that are served",
-           "Add it to ai.databases and reload the server.");
+    Refuse("this database is not served: it is not listed in ai.databases",
+           "Add it to ai.databases and reload the configuration.");
   }
 }
 
@@ -114,7 +114,7 @@ class Execution final {
   void Run();
 
  private:
-  std::optional<Progress> Look();
+  std::optional<Progress> Check();
   Progress Read(pg::Spi& spi) const;
   void CheckWorkers();
   void TellTrouble(const Progress& progress);
@@ -148,12 +148,12 @@ Progress Execution::Read(pg::Spi& spi) const {
           .trouble = rows.TextAt(0, "trouble")};
 }
 
-std::optional<Progress> Execution::Look() {
+std::optional<Progress> Execution::Check() {
   std::optional<Progress> progress;
   try {
-    worker::Look([&](pg::Spi& spi) { progress = Read(spi); });
+    worker::ReadWithoutLocks([&](pg::Spi& spi) { progress = Read(spi); });
   } catch (const pg::Error& error) {
-    // Dropped after it was found: the next look tells that it is gone.
+    // Dropped after it was found: the next check will report that.
     if (error.sqlstate() != ERRCODE_UNDEFINED_TABLE || std::exchange(table_missed_, true)) {
       throw;
     }
@@ -178,9 +178,9 @@ void Execution::TellTrouble(const Progress& progress) {
   }
   pg::Call([&] {
     ereport(WARNING,
-            errmsg("vectorizer \"%s\" is in trouble: %s", progress.name.c_str(),
+            errmsg("vectorizer \"%s\" reports an error: %s", progress.name.c_str(),
                    progress.trouble->c_str()),
-            errdetail("It is tried again; this statement waits, and can be cancelled."));
+            errdetail("It will be retried. This statement keeps waiting and can be canceled."));
   });
 }
 
@@ -191,16 +191,16 @@ void Execution::TellRest(const Progress& progress) const {
   pg::Call([&] {
     ereport(WARNING,
             errmsg("not all rows of vectorizer \"%s\" are up to date: " INT64_FORMAT
-                   " wait for another attempt, " INT64_FORMAT " were given up",
+                   " wait for a retry, " INT64_FORMAT " failed",
                    progress.name.c_str(), progress.retryable, progress.failed),
             errhint("ai.jobs(%d) shows them with their errors.", DatumGetInt32(vectorizer_.value)));
   });
 }
 
-/// The longer a look takes, the rarer it is.
+/// The longer a check takes, the less often it is done.
 void Execution::Pause(SteadyTime look_began) {
   const auto look = std::chrono::duration_cast<milliseconds>(clock_.Now() - look_began);
-  const milliseconds pause = std::clamp(kPauseToLook * look, pause_, 2 * kLongestPause);
+  const milliseconds pause = std::clamp(kPauseFactor * look, pause_, 2 * kLongestPause);
   pause_ = std::min(2 * pause_, kLongestPause);
   pg::Call([&] {
     WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -213,11 +213,11 @@ void Execution::Pause(SteadyTime look_began) {
 void Execution::Run() {
   for (bool woken = false;;) {
     const SteadyTime began = clock_.Now();
-    const std::optional<Progress> progress = Look();
+    const std::optional<Progress> progress = Check();
     if (progress && progress->state != "enabled") {
       Refuse("vectorizer \"" + progress->name + "\" is " + progress->state,
              progress->state == "paused"
-                 ? "End the pause with ai.resume_vectorizer, or ai.resume_workers."
+                 ? "End the pause with ai.resume_vectorizer or ai.resume_workers."
                  : "Enable it with ai.enable_vectorizer_schedule.");
     }
     CheckWorkers();
@@ -238,7 +238,8 @@ void Execution::Run() {
 std::int32_t FindVectorizer(const NullableDatum& name) {
   std::int32_t vectorizer = 0;
   const bool looked =
-      Look([&](pg::Spi&) { vectorizer = pg::Call([&] { return pg::VectorizerIdOf(name); }); });
+      ReadWithoutLocks(
+          [&](pg::Spi&) { vectorizer = pg::Call([&] { return pg::VectorizerIdOf(name); }); });
   if (!looked) {
     Refuse("the extension is being dropped", "Try again later.");
   }

@@ -1,5 +1,5 @@
-// What each new embedding job needs and SQL makes too slowly: an id in the order of time
-// (PostgreSQL has uuidv7() from 18 on), and the hash of its text.
+// What each new embedding job needs and SQL computes too slowly: a time-ordered id (PostgreSQL has
+// uuidv7() from 18 on), and the hash of its text.
 #include "core/policy/content_hash.hpp"
 #include "core/utf8.hpp"
 #include "pg/datum.hpp"
@@ -37,22 +37,21 @@ AI_FUNCTION(ai_new_job_id) {
   return UUIDPGetDatum(ai::pg::Call([] { return NewId(); }));
 }
 
-// The hash of a text that can be embedded, in 32 hexadecimal digits; raises an error for one that
-// has nothing but white space.
+// The hash of a text, in 32 hexadecimal digits; raises an error if it contains only whitespace.
 AI_FUNCTION(ai_text_hash) {
   constexpr char kDigits[] = "0123456789abcdef";
   const std::string_view text = ai::pg::Utf8View(PG_GETARG_DATUM(0));
   if (ai::utf8::Strip(text).empty()) {
-    throw ai::Error(ai::ErrorCode::kInvalidParameter, "an empty text has no embedding",
-                    "It is empty, or has nothing but white space.");
+    throw ai::Error(ai::ErrorCode::kInvalidParameter, "cannot embed an empty text",
+                    "The text is empty or contains only whitespace.");
   }
   const std::size_t most = static_cast<std::size_t>(ai::pg::settings.max_text_size) << 10;
   if (text.size() > most) {
     throw ai::Error(ai::ErrorCode::kLimitExceeded,
-                    "the text has " + std::to_string(text.size()) +
+                    "text has " + std::to_string(text.size()) +
                         " bytes, more than ai.max_text_size (" +
                         std::to_string(ai::pg::settings.max_text_size) + " kB)",
-                    {}, "Shorten it: a model reads some thousand words at most.");
+                    {}, "Shorten the text: a model reads a few thousand words at most.");
   }
   static const ai::policy::TextHasher hasher;
   std::array<char, 2 * sizeof(ai::policy::ContentHash)> digits;

@@ -1,9 +1,9 @@
 // ai.wait_for_embedding_job: waits in a user's statement until a job has ended.
 //
-// Nothing is asked again and again: whoever ends the job sets the latch of this session after the
-// commit (job_waiters.hpp). A look now and then is for a worker that died between the two, and for
-// a COMMIT PREPARED. Each look is at all that is committed by then, whatever the transaction's
-// isolation level, with the rights of the caller: row security decides whether the job is there.
+// No busy polling: whoever ends the job sets the latch of this session after the commit
+// (job_waiters.hpp). A periodic check covers a worker that crashed between the two, and COMMIT
+// PREPARED. Each check sees everything committed by then, whatever the isolation level, with the
+// privileges of the caller: row security decides whether the job is visible.
 #include "core/clock.hpp"
 #include "pg/compat.hpp"
 #include "pg/datum.hpp"
@@ -19,11 +19,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What a look has found.
+/// The result of a check.
 struct Seen {
   Datum job;  // in the memory of the function's caller
   bool ended;
-  bool ours;  // not committed yet: by this very transaction
+  bool ours;  // created or changed by this transaction, not committed yet
 };
 
 [[noreturn]] void RefuseMissing(const Uuid& job) {
@@ -56,7 +56,7 @@ bool IsEnd(std::string_view status) {
   return status == "completed" || status == "failed" || status == "cancelled";
 }
 
-Seen Look(const Uuid& job) {
+Seen CheckJob(const Uuid& job) {
   MemoryContext memory = CurrentMemoryContext;
   const pg::Subtransaction rolled_back;  // so no lock is kept that others could wait for
   pg::Spi spi;
@@ -73,23 +73,23 @@ Seen Look(const Uuid& job) {
           TransactionIdIsCurrentTransactionId(pg::XidColumn(rows, "xmin")[0])};
 }
 
-/// The milliseconds of an interval, counted from now; a month is as long as it is then. None of one
-/// that lies in the past, and no more than a clock can count: intervals are infinite from 17 on.
+/// The milliseconds of an interval from now on, with calendar months. Zero if negative, and clamped
+/// to the range of the clock: intervals may be infinite from 17 on.
 milliseconds DurationOf(Datum interval) {
-  constexpr milliseconds kMost = std::chrono::years(100);
+  constexpr milliseconds kMax = std::chrono::years(100);
   return pg::Call([&] {
     const TimestampTz now = GetCurrentTimestamp();
     const TimestampTz then = DatumGetTimestampTz(
         DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(now), interval));
-    return then <= now ? milliseconds(0) : std::min(milliseconds((then - now) / 1000), kMost);
+    return then <= now ? milliseconds(0) : std::min(milliseconds((then - now) / 1000), kMax);
   });
 }
 
-/// Why the job will not end as long as this session waits, if that is so.
+/// Raises an error if the job cannot end while this session waits.
 void CheckHope(const Seen& seen) {
   if (seen.ours) {
     Refuse("the embedding job was created or changed by this transaction",
-           "Workers see it when it is committed: commit first, then wait.");
+           "Commit first, then wait: workers only see committed jobs.");
   }
   if (RecoveryInProgress()) {
     Refuse("cannot wait for an embedding job during recovery", "Wait on the primary server.");
@@ -101,7 +101,7 @@ void CheckHope(const Seen& seen) {
 }
 
 Datum WaitForJob(const Uuid& job, std::optional<milliseconds> timeout) {
-  Seen seen = Look(job);
+  Seen seen = CheckJob(job);
   if (seen.ended || (timeout && *timeout <= milliseconds(0))) {
     return seen.job;
   }
@@ -112,7 +112,7 @@ Datum WaitForJob(const Uuid& job, std::optional<milliseconds> timeout) {
   const JobWaiter waiter(job);
   for (;;) {
     pfree(DatumGetPointer(seen.job));
-    seen = Look(job);
+    seen = CheckJob(job);
     milliseconds wait(pg::settings.poll_interval);
     if (timeout) {
       wait = std::min(wait, std::chrono::ceil<milliseconds>(start + *timeout - clock.Now()));

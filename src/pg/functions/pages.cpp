@@ -1,10 +1,10 @@
-// How large a table is, for those who look at many and must not wait for any.
+// The size of a table, for views over many that must not wait for any.
 #include "pg/free_table.hpp"
 #include "pg/guard.hpp"
 
 namespace {
 
-/// False if the table is gone, or somebody has locked it.
+/// False if the table was dropped or is locked.
 bool CountPages(Oid oid, BlockNumber& pages) {
   ai::pg::FreeTable table(oid);
   if (table.state == ai::pg::TableState::kOpen) {

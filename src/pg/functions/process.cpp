@@ -1,5 +1,5 @@
-// The background processes as SQL sees them: which one this is, what they have of the pool, and how
-// to wake the coordinator.
+// The background processes as seen by SQL: which one this is, the process pool, and waking the
+// coordinator.
 #include "worker/process/process.hpp"
 #include "core/json/writer.hpp"
 #include "pg/datum.hpp"
@@ -8,7 +8,7 @@
 #include "worker/shared/pool.hpp"
 
 // The component that this process is. A session is none; but inside a function of the API, which
-// has taken the rights of the extension's owner, it acts for a person who may do that.
+// runs as the extension's owner, it acts for a user who is allowed to.
 AI_FUNCTION(ai_process_role) {
   if (const char* component = ai::worker::MyComponent(); component != nullptr) {
     PG_RETURN_TEXT_P(cstring_to_text(component));
@@ -24,7 +24,7 @@ AI_FUNCTION(ai_coordinator_notify) {
   PG_RETURN_VOID();
 }
 
-// ai._pool(): what this database and the server have of the pool. Null where nothing is served.
+// ai._pool(): the process pool as seen by this database. Null where nothing is served.
 AI_FUNCTION(ai_pool) {
   const auto figures = ai::worker::DescribePool(MyDatabaseId);
   if (!figures) {

@@ -25,8 +25,7 @@ std::string Names() {
 
 }  // namespace
 
-// Where the requests of an embedding configuration go; null for the embedded model, and for what
-// cannot be used.
+// The endpoint of an embedding configuration; null for the embedded model and for an invalid one.
 AI_FUNCTION(ai_embedding_endpoint) {
   const auto config = ai::json::Document::Parse(ai::pg::JsonText(PG_GETARG_DATUM(0)));
   const std::string address = ai::pg::ProviderAddress(config.root());
@@ -36,7 +35,7 @@ AI_FUNCTION(ai_embedding_endpoint) {
   return ai::pg::TextDatum(address);
 }
 
-// The address that somebody means: the name of a provider stands for its usual one.
+// Resolves an argument to an endpoint: the name of a provider stands for its default one.
 AI_FUNCTION(ai_provider_endpoint) {
   const std::string provider(ai::pg::Utf8View(PG_GETARG_DATUM(0)));
   if (provider.find("://") != std::string::npos) {
@@ -49,7 +48,7 @@ AI_FUNCTION(ai_provider_endpoint) {
   }
   const std::string address = AddressOfName(provider);
   if (address.empty()) {
-    throw ai::Error(ai::ErrorCode::kUndefinedObject, "there is no provider \"" + provider + "\"",
+    throw ai::Error(ai::ErrorCode::kUndefinedObject, "provider \"" + provider + "\" does not exist",
                     {}, "Use the URL of an endpoint, or one of: " + Names() + ".");
   }
   return ai::pg::TextDatum(address);

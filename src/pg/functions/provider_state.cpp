@@ -1,5 +1,5 @@
-// What sessions do with the shared state of providers: count, and tell workers of changes. The
-// functions of sql/tables/provider.sql.
+// Sessions' access to the shared state of providers: reads counters, and notifies workers of
+// changes. The functions of sql/tables/provider.sql.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "worker/endpoint/endpoint_limiter.hpp"

@@ -1,5 +1,5 @@
-// Names of relations and rights on them, for queries that look at many vectorizers: from the
-// server's caches, where a query on the catalogs for each took most of the time.
+// Names of relations and privileges on them, for views over many vectorizers: from the server's
+// caches, since catalog queries for each took most of the time.
 //
 // INVARIANT: nothing here owns C++ memory, so an ereport may pass through.
 #include "pg/guard.hpp"

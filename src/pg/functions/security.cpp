@@ -1,4 +1,4 @@
-// Steps from one role's rights to another's, for the functions of the vectorizer API.
+// Switches from one role's privileges to another's, for the functions of the vectorizer API.
 //
 // A SECURITY DEFINER function cannot know who called it: the session's role is not the caller
 // inside another such function, an index expression or a trigger, and an argument can be forged. So
@@ -114,7 +114,7 @@ AI_FUNCTION(ai_run_as) {
 }
 
 // The set-based statements of the API write to queues too: the workers are woken at commit. Without
-// an argument, they look at everything.
+// an argument, they poll all queues.
 AI_FUNCTION(ai_vectorizer_notify) {
   ai::pg::NoteQueueWritten(PG_NARGS() == 0 ? ai::pg::kEverything : PG_GETARG_OID(0));
   PG_RETURN_VOID();

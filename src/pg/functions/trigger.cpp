@@ -39,7 +39,7 @@ bool SameKey(const QueueRoute& route, TupleTableSlot* left, TupleTableSlot* righ
 const TriggerData& RequireTrigger(FunctionCallInfo fcinfo) {
   if (!CALLED_AS_TRIGGER(fcinfo)) {
     ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-            errmsg("this function is for the triggers of vectorizers only"));
+            errmsg("function may only be called by triggers of vectorizers"));
   }
   return *reinterpret_cast<const TriggerData*>(fcinfo->context);
 }
@@ -93,7 +93,7 @@ AI_FUNCTION(ai_row_priority) {
   PG_RETURN_INT32(ai::policy::RowPriority({VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word)}));
 }
 
-// After a statement: what its rows collected goes to the queue at once.
+// After a statement: writes the collected keys to the queue.
 AI_FUNCTION(ai_vectorizer_flush) {
   RequireTrigger(fcinfo);
   ai::pg::FlushQueueBatches();

@@ -1,5 +1,5 @@
-// The statements of a vectorizer, for whoever wants to see them: test/t/068 has each of them
-// checked, and their plans can be looked at.
+// The statements of a vectorizer, for inspection: test/t/068 checks each of them, and they can be
+// EXPLAINed.
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "worker/statements/definition.hpp"

@@ -78,7 +78,7 @@ void InsertRow(Relation queue, const QueueBatch& batch) {
 }
 
 /// The queue may have been dropped since, by a subtransaction of the one that collected the rows;
-/// then nobody wants them any more.
+/// then they are discarded.
 void Flush(QueueBatch* batch) {
   if (batch->count == 0) {
     return;

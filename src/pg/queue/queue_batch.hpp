@@ -11,10 +11,10 @@
 
 namespace ai::pg {
 
-/// Keeps batches and transactions in step. Called once, when the library is loaded.
+/// Registers the transaction callbacks. Called once, when the library is loaded.
 void InstallQueueCallbacks();
 
-/// Notes that the row in slot has to be looked at. Called by row triggers.
+/// Queues the row in slot. Called by row triggers.
 void CollectKey(const QueueRoute& route, TupleTableSlot* slot);
 
 /// Writes what the current subtransaction has collected.

@@ -6,7 +6,7 @@ namespace ai::pg {
 
 namespace {
 
-constexpr int kMostKept = 8;
+constexpr int kMaxKept = 8;
 
 QueueBatch* batches = nullptr;
 
@@ -21,7 +21,7 @@ bool IsInUse(const QueueBatch& batch) {
   pg_unreachable();
 }
 
-/// One that is in use is used to its end: its transaction has a lock on the queue.
+/// A batch in use stays valid: its transaction holds a lock on the queue.
 void OnRelationChange(Datum /*argument*/, Oid relation) {
   for (QueueBatch* batch = batches; batch != nullptr; batch = batch->next) {
     batch->is_outdated = batch->is_outdated || relation == InvalidOid || relation == batch->queue;
@@ -79,7 +79,7 @@ bool IsNow(const Expr* expression) {
          reinterpret_cast<const FuncExpr*>(expression)->funcid == F_NOW;
 }
 
-/// What is stable in a transaction; the executor is asked for what is not the time.
+/// Computes defaults that are stable within a transaction; the executor evaluates all but now().
 void EvaluateDefaults(QueueBatch* batch) {
   for (int i = 0; i < batch->descriptor->natts; ++i) {
     Expr* expression = batch->expressions[i];
@@ -113,13 +113,13 @@ QueueBatch* FindKept(Oid queue) {
   return nullptr;
 }
 
-/// The newest ones are kept, they come first.
+/// Keeps the newest ones, which come first.
 void DropSome() {
   int count = 0;
   for (QueueBatch** link = &batches; *link != nullptr;) {
     QueueBatch* batch = *link;
     ++count;
-    if (!IsInUse(*batch) && (batch->is_outdated || count > kMostKept)) {
+    if (!IsInUse(*batch) && (batch->is_outdated || count > kMaxKept)) {
       *link = batch->next;
       MemoryContextDelete(batch->memory);
     } else {

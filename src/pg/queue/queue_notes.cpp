@@ -8,10 +8,10 @@ namespace ai::pg {
 
 namespace {
 
-constexpr int kMostNotes = 16;
+constexpr int kMaxNotes = 16;
 
 // Of the current transaction.
-Oid notes[kMostNotes];
+Oid notes[kMaxNotes];
 int note_count = 0;
 
 QueuedHook queued_hook = nullptr;
@@ -37,7 +37,7 @@ void NoteQueueWritten(Oid queue) noexcept {
   if (std::find(notes, end, queue) != end) {
     return;
   }
-  if (note_count == kMostNotes) {
+  if (note_count == kMaxNotes) {
     notes[0] = kEverything;
     note_count = 1;
     return;

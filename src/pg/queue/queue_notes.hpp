@@ -1,26 +1,26 @@
-// What the current transaction has changed that workers want to know of: the queues it wrote to,
-// and what they read of the catalog. Told at its commit, by the engine's hook.
+// Events of the current transaction for workers: the queues it wrote to, and changes of the
+// catalog. Published at commit, by the engine's hook.
 //
-// A few words of static memory: to note something costs no allocation and cannot fail. What a
-// subtransaction noted is told though it was rolled back: somebody looks once too often, no worse.
+// A few words of static memory: recording an event allocates nothing and cannot fail. Events of a
+// subtransaction that was rolled back are published nevertheless: that causes at most a needless
+// poll.
 #pragma once
 
 #include "pg/postgres.hpp"
 
 namespace ai::pg {
 
-/// What is noted is a queue table, or one of these: no table of a user has such a low number.
-inline constexpr Oid kJobs = 1;        // there are embedding jobs to do
-inline constexpr Oid kEverything = 2;  // vectorizers, pauses, providers: look at all of it
+/// An event is the OID of a queue table, or one of these: no user table has such a low OID.
+inline constexpr Oid kJobs = 1;        // embedding jobs
+inline constexpr Oid kEverything = 2;  // vectorizers, pauses, providers: poll all queues
 
-/// Keeps notes and transactions in step. Called once, when the library is loaded.
+/// Registers the transaction callbacks. Called once, when the library is loaded.
 void InstallQueueNotes();
 
 /// The commit of this transaction wakes the workers for a queue, or for one of the above.
 void NoteQueueWritten(Oid queue) noexcept;
 
-/// What to do after the commit of a transaction that has noted something; each id comes once. May
-/// not fail.
+/// Called after the commit of a transaction with events; each id once. Must not fail.
 using QueuedHook = void (*)(const Oid* queues, int count) noexcept;
 void SetQueuedHook(QueuedHook hook);
 

@@ -24,12 +24,12 @@ AttrNumber ColumnByName(Relation relation, const char* name) {
   pg_unreachable();
 }
 
-/// A dump of the table alone has its triggers, and no queue.
+/// A dump of the table alone contains its triggers, but no queue.
 Oid QueueByName(const char* schema, const char* name, const char* trigger) {
   const Oid queue = get_relname_relid(name, get_namespace_oid(schema, true));
   if (!OidIsValid(queue)) {
     ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-            errmsg("the queue %s of a vectorizer does not exist",
+            errmsg("queue %s of a vectorizer does not exist",
                    quote_qualified_identifier(schema, name)),
             errdetail("Trigger \"%s\" writes to it.", trigger),
             errhint("If the table was copied here without its vectorizer, create one with "
@@ -71,9 +71,9 @@ void CheckIsSource(Oid queue, Relation table, const char* trigger) {
   if (!IsSourceOf(queue, RelationGetRelid(table))) {
     ereport(
         ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-        errmsg("permission denied to fill the queue %s from table \"%s\"", get_rel_name(queue),
+        errmsg("permission denied to write to queue %s from table \"%s\"", get_rel_name(queue),
                RelationGetRelationName(table)),
-        errdetail("Trigger \"%s\" would do that, and the queue is that of another table.", trigger),
+        errdetail("Trigger \"%s\" names the queue of another table.", trigger),
         errhint("Drop the trigger."));
   }
 }
@@ -84,7 +84,7 @@ int KeyCount(const Trigger& trigger) {
   return has_priority ? arguments - 2 : arguments;
 }
 
-/// A column that was changed to a type that tells no priority is as if it were not there.
+/// A column that was changed to a type without priorities is ignored.
 void SetPriority(QueueRoute* route, Relation relation, const char* column) {
   const AttrNumber number = ColumnByName(relation, column);
   const Oid type = getBaseType(TupleDescAttr(RelationGetDescr(relation), number - 1)->atttypid);
@@ -98,7 +98,7 @@ void SetPriority(QueueRoute* route, Relation relation, const char* column) {
 
 [[noreturn]] void RefuseTrigger(const Trigger& trigger) {
   ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-          errmsg("trigger \"%s\" was not made by ai.create_vectorizer", trigger.tgname));
+          errmsg("trigger \"%s\" was not created by ai.create_vectorizer", trigger.tgname));
   pg_unreachable();
 }
 
@@ -130,9 +130,9 @@ void CheckKeys(const QueueRoute& route, Relation source, const Trigger& trigger)
   table_close(queue, NoLock);
 }
 
-/// What was found for a trigger. INVARIANT: whatever it was made from has a relation or a catalog
-/// of its own whose change makes it invalid: the source (its columns, owner, triggers), the queue
-/// (its name, rights, columns), the name of the queue's schema, who is a member of what.
+/// A cached route of a trigger. INVARIANT: everything it depends on has a relation or catalog whose
+/// invalidation invalidates it: the source (columns, owner, triggers), the queue (name, privileges,
+/// columns), the name of the queue's schema, role memberships.
 struct KnownRoute {
   Oid trigger;
   Oid source;
@@ -140,10 +140,10 @@ struct KnownRoute {
   QueueRoute route;
 };
 
-constexpr int kMostRoutes = 32;
-KnownRoute known_routes[kMostRoutes];
+constexpr int kMaxRoutes = 32;
+KnownRoute known_routes[kMaxRoutes];
 int next_known = 0;         // which one to replace
-std::uint64_t changes = 0;  // that this session has heard of
+std::uint64_t changes = 0;  // invalidations received by this session
 
 void OnRelationChange(Datum /*argument*/, Oid relation) {
   ++changes;
@@ -162,7 +162,7 @@ const KnownRoute* FindKnown(const Trigger& trigger, Relation source) {
   for (const KnownRoute& known : known_routes) {
     if (known.trigger == trigger.tgoid && known.source == RelationGetRelid(source) &&
         known.is_valid) {
-      // To lock it is to hear of changes: it may be invalid now.
+      // Locking it processes invalidations: it may be invalid now.
       LockRelationOid(known.route.queue, RowExclusiveLock);
       return known.is_valid ? &known : nullptr;
     }
@@ -172,7 +172,7 @@ const KnownRoute* FindKnown(const Trigger& trigger, Relation source) {
 
 void Remember(const Trigger& trigger, Relation source, const QueueRoute& route) {
   known_routes[next_known] = {trigger.tgoid, RelationGetRelid(source), true, route};
-  next_known = (next_known + 1) % kMostRoutes;
+  next_known = (next_known + 1) % kMaxRoutes;
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ QueueRoute FindRoute(const TriggerData& event) {
   if (trigger.tgnargs > kFirstKeyArgument + key_count) {
     SetPriority(&route, source, trigger.tgargs[trigger.tgnargs - 1]);
   }
-  // What our own catalog says is asked each time.
+  // Our own catalog is read each time.
   if (may_insert && changes == changes_before) {
     Remember(trigger, source, route);
   }

@@ -2,9 +2,9 @@
 //
 // Their arguments are the queue's schema and name, then the names of the source's key columns; and,
 // if rows have a priority of their own, an empty one, which no column is called, and its column.
-// Names, not numbers: partitions number their columns as they like. Anybody may make such a
-// trigger, since PostgreSQL copies it to new partitions with the rights of who makes these; so it
-// is checked that its table may fill the queue.
+// Names, not numbers: partitions number their columns as they like. Anybody may create such a
+// trigger, since PostgreSQL clones it to new partitions with the privileges of their creator; so it
+// is checked that its table may write to the queue.
 #pragma once
 
 #include "pg/postgres.hpp"
@@ -20,11 +20,11 @@ struct QueueRoute {
   Oid priority_type;                          // of that column, without domain
 };
 
-/// Keeps what was found until it may have changed. Called once, when the library is loaded.
+/// Registers the cache invalidation. Called once, when the library is loaded.
 void InstallRouteCache();
 
-/// The route of the trigger that fires, or an error. The queue is locked for writing from here on,
-/// as long as the subtransaction lives.
+/// The route of the trigger that fires, or an error. Locks the queue for writing until the end of
+/// the subtransaction.
 QueueRoute FindRoute(const TriggerData& event);
 
 }  // namespace ai::pg

@@ -1,4 +1,4 @@
-// Keys of providers, as the functions in sql/functions/secret.sql know them.
+// API keys of providers, stored by the functions in sql/functions/secret.sql.
 #pragma once
 
 #include "pg/postgres.hpp"
@@ -10,11 +10,11 @@ struct Secret {
   std::optional<std::string> hosts;  // as HostList reads them; none: the provider's own
 };
 
-/// The secret of that name, none if there is none. Throws pg::Error if the role must not use it.
+/// The secret of that name, if it exists. Throws pg::Error if the role must not use it.
 std::optional<Secret> FindSecret(Oid role, std::string_view name);
 
-/// Keeps the arguments of ai.set_secret, keys that are given to a function and headers out of the
-/// server's log, which gets the text of statements. Called once, when the library is loaded.
+/// Keeps the arguments of ai.set_secret, keys passed to functions, and headers out of the server's
+/// log, which contains the text of statements. Called once, when the library is loaded.
 void InstallSecretLogFilter();
 
 /// Cuts the statement that pg_stat_activity shows for this session where a secret may follow.
@@ -24,7 +24,7 @@ void HideFromActivity();
 /// Where in a statement a secret may begin; null if nowhere. Plain C.
 const char* SecretFollows(const char* statement);
 
-/// The same in the statement that this session is at, which may also execute a prepared one.
+/// The same for the current statement of this session, which may also execute a prepared one.
 const char* SecretInCurrentStatement();
 
 }  // namespace ai::pg

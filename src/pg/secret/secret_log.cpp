@@ -31,9 +31,9 @@ void Clip(ErrorData* report, char*& text) {
   }
 }
 
-/// What the log says about a statement: its text is the message, its parameters or the text of what
-/// it executes are the detail. Where only the detail has a secret, and the own statement has none,
-/// it is about another process: that it crashed is to be seen, what it was doing only in part.
+/// Log entries about a statement: its text is the message; its parameters, or the text of what it
+/// executes, are the detail. If only the detail contains a secret, and our own statement does not,
+/// it is about another process: that it crashed stays visible, what it was running only in part.
 void HideStatement(ErrorData* report, bool is_current) {
   constexpr std::string_view kStatement = "statement";
   if (SecretFollows(report->message) != nullptr) {
@@ -63,7 +63,7 @@ void HideSecrets(ErrorData* report) {
                               SecretFollows(report->detail_log) != nullptr;
   if (carries_secret) {
     report->hide_stmt = true;
-    // An error has words of its own, which the client has to see.
+    // An error has its own message, which the client has to see.
     if (report->elevel <= LOG_SERVER_ONLY) {
       HideStatement(report, is_current);
     }

@@ -166,8 +166,9 @@ constexpr Function kFunctions[] = {{"openai_embed", 2},        {"openai_embed", 
 constexpr std::string_view kWords[] = {"set_secret", "api_key", "extra_headers", "default_headers"};
 constexpr std::string_view kHarmless = "_name";  // behind one of the words
 
-/// So many are looked into: each costs the length of its arguments. Behind more all is hidden.
-constexpr int kMostCalls = 100;
+/// How many calls are searched: each costs the length of its arguments. Everything after that is
+/// hidden.
+constexpr int kMaxCalls = 100;
 
 }  // namespace
 
@@ -175,7 +176,7 @@ const char* SecretFollows(const char* statement) {
   if (statement == nullptr) {
     return nullptr;
   }
-  // All that is looked for has an underscore.
+  // Every word we search for contains an underscore.
   const auto find = [&](const char* underscore, std::string_view word) {
     const auto before = static_cast<std::ptrdiff_t>(word.find('_'));
     return underscore - statement >= before && Begins(underscore - before, word)
@@ -191,7 +192,7 @@ const char* SecretFollows(const char* statement) {
     }
     for (const Function& function : kFunctions) {
       if (const char* behind = find(at, function.name)) {
-        const char* key = ++calls > kMostCalls ? behind : FindKey(behind, function.position);
+        const char* key = ++calls > kMaxCalls ? behind : FindKey(behind, function.position);
         if (key != nullptr) {
           return key;
         }
@@ -215,7 +216,7 @@ const char* SecretInCurrentStatement() {
     const bool is_word = found == statement || !IsOfName(found[-1]);
     found = SkipBlanks(found + kExecute.size());
     const char* text = is_word ? PreparedText(found) : nullptr;
-    if (text != nullptr && (++looked_into > kMostCalls || SecretFollows(text) != nullptr)) {
+    if (text != nullptr && (++looked_into > kMaxCalls || SecretFollows(text) != nullptr)) {
       return found;
     }
   }

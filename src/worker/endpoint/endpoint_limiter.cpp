@@ -13,13 +13,12 @@ using policy::Micros;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kNoEnd = std::chrono::hours(24);
-/// A pause that the provider asked for is worth a line in the table at once if it is longer.
+/// A Retry-After that is longer than this is written to the table immediately.
 constexpr Micros kLongPause = 5 * policy::kSecond;
 
-/// Whoever waits for the endpoint learns that its breaker let go of it, or that another probe may
-/// go.
+/// Those who wait for the endpoint are woken when its breaker closes or another probe may be sent.
 bool LetsGo(const policy::Breaker& before, const policy::Breaker& after) {
-  return before.broken && (!after.broken || (before.prober != 0 && after.prober == 0));
+  return before.tripped && (!after.tripped || (before.prober != 0 && after.prober == 0));
 }
 
 void NoteError(SharedEndpoint& entry, const Failure& failure) {
@@ -28,42 +27,43 @@ void NoteError(SharedEndpoint& entry, const Failure& failure) {
   entry.last_class = failure.failure_class;
 }
 
-constexpr char kHint[] = "See ai.provider_status; ai.resume_provider lets it be asked at once.";
+constexpr char kHint[] = "See ai.provider_status. Use ai.resume_provider to close the circuit "
+                         "breaker immediately.";
 
-/// A breaker that has opened, or closed.
-struct Turned {
+/// A transition of the breaker.
+struct Transition {
   policy::Breaker breaker;
   char error[sizeof(SharedEndpoint::last_error)];
 };
 
-/// One line when it opens, and one when it closes; none for a probe.
-void LogBreaker(const EndpointLimiter& limiter, const Turned& turned) {
+/// Logs when it opens and when it closes, but not its probes.
+void LogBreaker(const EndpointLimiter& limiter, const Transition& transition) {
   const char* address = limiter.address.c_str();
-  const policy::Breaker& breaker = turned.breaker;
+  const policy::Breaker& breaker = transition.breaker;
   const double seconds =
       static_cast<double>(breaker.NextProbe(BreakerSettings()) - breaker.opened_at) /
       policy::kSecond;
   pg::Call([&] {
-    if (breaker.broken) {
+    if (breaker.tripped) {
       ereport(LOG,
-              errmsg_plural("ai: circuit breaker of provider %s is open after %d failure, first "
+              errmsg_plural("ai: circuit breaker opened for provider %s after %d failure, first "
                             "probe in %g s",
-                            "ai: circuit breaker of provider %s is open after %d failures in a "
-                            "row, first probe in %g s",
+                            "ai: circuit breaker opened for provider %s after %d consecutive "
+                            "failures, first probe in %g s",
                             static_cast<unsigned long>(breaker.failures), address, breaker.failures,
                             seconds),
-              errdetail("The last one: %s", turned.error), errhint("%s", kHint));
+              errdetail("Last failure: %s", transition.error), errhint("%s", kHint));
     } else {
-      ereport(LOG, errmsg("ai: circuit breaker of provider %s is closed", address));
+      ereport(LOG, errmsg("ai: circuit breaker closed for provider %s", address));
     }
   });
 }
 
-/// Runs body, which changes the state, and wakes those who wait for that.
+/// Runs body, which changes the state, and wakes those who wait for the change.
 template <typename Body>
-std::optional<Turned> ChangeState(const EndpointLimiter& limiter, const Body& body) {
+std::optional<Transition> ChangeState(const EndpointLimiter& limiter, const Body& body) {
   bool lets_go = false;
-  std::optional<Turned> turned;
+  std::optional<Transition> transition;
   limiter.WithEntry([&](SharedEndpoint& entry, Micros now) {
     const policy::EndpointState before = entry.state;
     body(entry, now);
@@ -72,40 +72,40 @@ std::optional<Turned> ChangeState(const EndpointLimiter& limiter, const Body& bo
     const bool asked_for_rest = after.cooling_until > before.cooling_until &&
                                 after.cooling_until - now > kLongPause &&
                                 before.cooling_until <= now;
-    if (before.breaker.broken != after.breaker.broken ||
+    if (before.breaker.tripped != after.breaker.tripped ||
         before.breaker.opened_at != after.breaker.opened_at || asked_for_rest) {
       ++entry.state_changes;
     }
-    if (before.breaker.broken != after.breaker.broken) {
-      entry.opened = after.breaker.broken ? GetCurrentTimestamp() : 0;
-      turned.emplace().breaker = after.breaker;
-      std::memcpy(turned->error, entry.last_error, sizeof(turned->error));
+    if (before.breaker.tripped != after.breaker.tripped) {
+      entry.opened = after.breaker.tripped ? GetCurrentTimestamp() : 0;
+      transition.emplace().breaker = after.breaker;
+      std::memcpy(transition->error, entry.last_error, sizeof(transition->error));
     }
   });
   if (lets_go) {
     WakeAllWorkers();
   }
-  return turned;
+  return transition;
 }
 
-/// The same, and the log says if the breaker has turned.
+/// The same, and logs a transition of the breaker.
 template <typename Body>
 void Change(const EndpointLimiter& limiter, const Body& body) {
-  if (const auto turned = ChangeState(limiter, body)) {
-    LogBreaker(limiter, *turned);
+  if (const auto transition = ChangeState(limiter, body)) {
+    LogBreaker(limiter, *transition);
   }
 }
 
 }  // namespace
 
 policy::BreakerRules BreakerSettings() {
-  constexpr Micros kApart = policy::kSecond;  // less than between two tries of a request
+  constexpr Micros kApart = policy::kSecond;  // less than the delay between two attempts
   return {.failures = pg::settings.breaker_failures,
           .pause = pg::settings.breaker_pause * (policy::kSecond / 1000),
           .apart = kApart};
 }
 
-/// No breaker turns by that.
+/// This cannot change the state of the breaker.
 void EndpointLimiter::Cancelled(const policy::Admission& admission) {
   ChangeState(*this,
               [&](SharedEndpoint& entry, Micros now) { entry.state.Cancelled(admission, now); });
@@ -119,7 +119,7 @@ void EndpointLimiter::Succeeded(policy::Admission& admission, const provider::Ra
                                 std::optional<std::int64_t> tokens) {
   const TimestampTz wall_now = GetCurrentTimestamp();
   Change(*this, [&](SharedEndpoint& entry, Micros now) {
-    entry.state.pace.Listen(limits);
+    entry.state.pace.ApplyAdvertised(limits);
     if (tokens) {
       entry.state.Charge(admission, static_cast<double>(*tokens), now);
     }
@@ -137,7 +137,7 @@ policy::Verdict EndpointLimiter::Failed(const policy::Admission& admission,
   policy::Verdict verdict;
   const TimestampTz wall_now = GetCurrentTimestamp();
   Change(*this, [&](SharedEndpoint& entry, Micros now) {
-    entry.state.pace.Listen(limits);
+    entry.state.pace.ApplyAdvertised(limits);
     verdict = entry.state.Failed(admission, failure, failing_since, BreakerSettings(), now);
     entry.latency.Add(static_cast<double>(now - admission.sent_at) / policy::kSecond);
     entry.last_failure = wall_now;
@@ -157,7 +157,7 @@ SharedEndpoint& EndpointLimiter::Entry(Micros now) const {
   return *entry;
 }
 
-std::optional<milliseconds> EndpointLimiter::Closed(policy::RoleId role) const {
+std::optional<milliseconds> EndpointLimiter::BlockedFor(policy::RoleId role) const {
   const TimestampTz wall_now = GetCurrentTimestamp();
   if (!control.enabled) {
     return kNoEnd;
@@ -168,8 +168,8 @@ std::optional<milliseconds> EndpointLimiter::Closed(policy::RoleId role) const {
                             : control.paused_until - wall_now;
     return std::min(kNoEnd, milliseconds(left / 1000) + milliseconds(1));
   }
-  const policy::Standing standing = WithEntry([role](const SharedEndpoint& entry, Micros now) {
-    return entry.state.Look(BreakerSettings(), now, role);
+  const policy::Availability standing = WithEntry([role](const SharedEndpoint& entry, Micros now) {
+    return entry.state.Check(BreakerSettings(), now, role);
   });
   if (standing.obstacle == policy::Obstacle::kNone) {
     return std::nullopt;
@@ -177,23 +177,23 @@ std::optional<milliseconds> EndpointLimiter::Closed(policy::RoleId role) const {
   return std::min(kNoEnd, milliseconds(standing.wait / 1000) + milliseconds(1));
 }
 
-bool EndpointLimiter::IsBroken() const {
-  return WithEntry([](const SharedEndpoint& entry, Micros) { return entry.state.breaker.broken; });
+bool EndpointLimiter::IsBreakerTripped() const {
+  return WithEntry([](const SharedEndpoint& entry, Micros) { return entry.state.breaker.tripped; });
 }
 
 std::optional<pipeline::Opening> EndpointLimiter::Opened() const {
   pipeline::Opening opening;
   char error[sizeof(SharedEndpoint::last_error)];
-  const bool broken = WithEntry([&](const SharedEndpoint& entry, Micros) {
+  const bool tripped = WithEntry([&](const SharedEndpoint& entry, Micros) {
     opening.since = entry.opened;
     opening.failure.failure_class = entry.last_class;
     std::memcpy(error, entry.last_error, sizeof(error));
-    return entry.state.breaker.broken;
+    return entry.state.breaker.tripped;
   });
-  if (!broken || opening.since == 0 || error[0] == '\0') {
+  if (!tripped || opening.since == 0 || error[0] == '\0') {
     return std::nullopt;
   }
-  opening.failure.message = "circuit breaker of provider " + address + " is open: " + error;
+  opening.failure.message = "circuit breaker is open for provider " + address + ": " + error;
   opening.failure.hint = kHint;
   return opening;
 }

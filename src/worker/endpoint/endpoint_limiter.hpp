@@ -1,5 +1,5 @@
-// Lets requests to one endpoint with one key through, or not: what this process knows of it, and
-// its part of the state that all processes share.
+// Admits requests to one endpoint with one key: this process's view of the state that all processes
+// share.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace ai::worker {
 
-/// The time that all processes of the machine share.
+/// The monotonic clock shared by all processes of the machine.
 inline policy::Micros SteadyMicros(const Clock& clock) {
   return std::chrono::duration_cast<std::chrono::microseconds>(clock.Now().time_since_epoch())
       .count();
@@ -19,15 +19,15 @@ inline policy::Micros SteadyMicros(const Clock& clock) {
 
 policy::BreakerRules BreakerSettings();
 
-/// Whose request it is, in the whole server.
+/// Identifies the role of a request, unique in the whole server.
 inline policy::RoleId RoleIdOf(Oid role) {
   return policy::RoleId{MyDatabaseId} << 32 | role;
 }
 
-/// What somebody decided for the vectorizers of this database, in ai.provider.
+/// What administrators have set for this database in ai.provider.
 struct Control {
   bool enabled = true;
-  TimestampTz paused_until = 0;  // 0: not at all
+  TimestampTz paused_until = 0;  // 0: not paused
   policy::EndpointLimits limits = {};
 };
 
@@ -45,8 +45,8 @@ class EndpointLimiter final : public pipeline::Limiter {
   Control control = {};
   bool written = false;  // this process has written to its row of ai.provider
 
-  std::optional<std::chrono::milliseconds> Closed(policy::RoleId role) const override;
-  bool IsBroken() const override;
+  std::optional<std::chrono::milliseconds> BlockedFor(policy::RoleId role) const override;
+  bool IsBreakerTripped() const override;
   std::optional<pipeline::Opening> Opened() const override;
   bool IsLimited() const override;
   std::size_t RequestsWithin(std::chrono::milliseconds time) const override;
@@ -72,7 +72,7 @@ class EndpointLimiter final : public pipeline::Limiter {
   SharedEndpoint& Entry(policy::Micros now) const;
 
   const Clock& clock_;
-  mutable int place_ = 0;  // where the entry was the last time
+  mutable int place_ = 0;  // the entry's last known index
 };
 
 }  // namespace ai::worker

@@ -12,7 +12,7 @@ namespace {
 using policy::Micros;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kTryAgain{1};  // when somebody has locked the table
+constexpr std::chrono::seconds kTryAgain{1};  // while the table is locked
 
 std::string AddressOf(const std::string& base_url) {
   const auto url = http::ParseUrl(base_url, http::UrlKind::kBase);
@@ -26,12 +26,12 @@ std::uint64_t IdOf(const std::string& address, const std::string& key) {
   return id == 0 ? 1 : id;
 }
 
-/// Both clocks at one moment: times in shared memory are steady, those in tables of the day.
+/// Both clocks at one instant: times in shared memory are monotonic, those in tables wall-clock.
 struct Moment {
   Micros steady;
   TimestampTz wall;
 
-  /// 0 if it is over.
+  /// 0 if it has passed.
   TimestampTz ToWall(Micros time) const { return time > steady ? wall + (time - steady) : 0; }
   Micros FromWall(TimestampTz time) const {
     constexpr Micros kDay = 86'400 * policy::kSecond;
@@ -41,20 +41,20 @@ struct Moment {
 
 using Rows = std::vector<const ProviderRow*>;
 
-/// What is known from before the server was started. What somebody decided before that is done; and
-/// what befell another key of the same name says nothing of this one.
+/// Restores the state from before the server start. Resumes from before that have been applied; and
+/// the state of another key with the same name does not concern this one.
 void Restore(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
   entry.restored = true;
-  entry.mended = now.wall;
+  entry.resumed = now.wall;
   for (const ProviderRow* row : rows) {
     if (row->id != entry.id) {
       continue;
     }
-    entry.state.breaker.broken = entry.state.breaker.broken || row->broken;
-    // Whose requests have opened it is not known any more.
-    entry.state.breaker.contributors.everybody = entry.state.breaker.broken;
+    entry.state.breaker.tripped = entry.state.breaker.tripped || row->broken;
+    // The contributors are no longer known.
+    entry.state.breaker.contributors.everybody = entry.state.breaker.tripped;
     entry.state.breaker.failures = std::max(entry.state.breaker.failures, row->failures);
-    // The next probe comes when it was to come, as if it had opened now for the time that is left.
+    // Keeps the time of the next probe, as if it had opened now for the remaining time.
     entry.state.breaker.opened_at = now.steady;
     entry.state.breaker.wait =
         std::max(entry.state.breaker.wait, now.FromWall(row->next_probe) - now.steady);
@@ -64,7 +64,7 @@ void Restore(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
   }
 }
 
-/// Takes up what the rows of this database say of an endpoint. True if somebody has mended it.
+/// Applies the rows of this database to an endpoint. True if an administrator has resumed it.
 bool TakeUp(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
   if (!entry.restored) {
     Restore(entry, rows, now);
@@ -77,11 +77,11 @@ bool TakeUp(SharedEndpoint& entry, const Rows& rows, const Moment& now) {
   }
   MyView(entry).limits = limits;
   CombineLimits(entry, now.steady);
-  if (resumed <= entry.mended) {
+  if (resumed <= entry.resumed) {
     return false;
   }
-  entry.mended = resumed;
-  entry.state.Mend();
+  entry.resumed = resumed;
+  entry.state.Reset();
   ++entry.state_changes;
   return true;
 }
@@ -106,7 +106,7 @@ ProviderReport ReportOn(const EndpointLimiter& limiter) {
           .id = limiter.id,
           .breaker = state.breaker.State(BreakerSettings(), now.steady),
           .failures = state.breaker.failures,
-          .opened = state.breaker.broken ? copy.opened : 0,
+          .opened = state.breaker.tripped ? copy.opened : 0,
           .next_probe = now.ToWall(state.breaker.NextProbe(BreakerSettings())),
           .cooling_until = now.ToWall(state.cooling_until),
           .last_success = copy.last_success,
@@ -131,7 +131,7 @@ EndpointLimiter& EndpointLimiters::Find(const provider::Endpoint& endpoint,
     try {
       Read();
     } catch (...) {
-      limiters_.erase(found);  // whether requests may go there is not known
+      limiters_.erase(found);  // whether requests may be sent there is not known
       throw;
     }
   }
@@ -148,7 +148,7 @@ bool EndpointLimiters::Follow() {
   try {
     Read();
     changes_seen_ = changes;
-    read_trouble_.WentWell();
+    read_trouble_.Succeeded();
     return changed;
   } catch (const std::exception& error) {
     read_trouble_.Failed(error);
@@ -169,7 +169,7 @@ void EndpointLimiters::Apply(const std::vector<ProviderRow>& rows) {
   for (const ProviderRow& row : rows) {
     by_id[row.id].push_back(&row);
   }
-  // A key may be another one than when its row was written.
+  // A key may have changed since its row was written.
   for (auto& [name, limiter] : limiters_) {
     limiter.control = {};
     Rows& of_limiter = by_id[limiter.id];
@@ -180,7 +180,7 @@ void EndpointLimiters::Apply(const std::vector<ProviderRow>& rows) {
       }
     }
   }
-  bool mended = false;
+  bool was_resumed = false;
   const Moment now{SteadyMicros(clock_), GetCurrentTimestamp()};
   {
     const ProvidersLock lock;
@@ -190,18 +190,18 @@ void EndpointLimiters::Apply(const std::vector<ProviderRow>& rows) {
         continue;
       }
       if (known != by_id.end()) {
-        mended = TakeUp(entry, known->second, now) || mended;
+        was_resumed = TakeUp(entry, known->second, now) || was_resumed;
       } else if (MyView(entry).limits != policy::EndpointLimits{}) {
         TakeUp(entry, {}, now);
       }
     }
   }
-  if (mended) {
+  if (was_resumed) {
     WakeAllWorkers();
   }
 }
 
-/// The endpoints of which there is something to write, which this process does from here on.
+/// The endpoints with changes to write, which are this process's to write from here on.
 std::set<std::uint64_t> EndpointLimiters::DueReports() const {
   std::set<std::uint64_t> due;
   for (const auto& [name, limiter] : limiters_) {
@@ -241,7 +241,7 @@ void EndpointLimiters::Write() {
   bool all = false;
   try {
     all = WriteProviders(reports);
-    write_trouble_.WentWell();
+    write_trouble_.Succeeded();
   } catch (const std::exception& error) {
     write_trouble_.Failed(error);
   }

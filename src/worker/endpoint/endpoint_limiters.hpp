@@ -1,7 +1,7 @@
-// The limiters of a worker, kept in step with ai.provider: what somebody decides there reaches the
-// limiters, what the limiters find out is written there. The table is read when a commit has
-// changed it and with the heartbeat; written when a breaker opens or closes, and otherwise with the
-// heartbeat: never for a request.
+// The limiters of a worker, synchronized with ai.provider: what administrators set there is applied
+// to the limiters, and the state of the limiters is written there. The table is read when a commit
+// has changed it and with each heartbeat; it is written when a breaker opens or closes, and with
+// each heartbeat, but never per request.
 #pragma once
 
 #include <map>
@@ -18,14 +18,14 @@ class EndpointLimiters final {
  public:
   explicit EndpointLimiters(const Clock& clock);
 
-  /// The limiter of an endpoint and its key, which a configuration knows by that name. No
+  /// The limiter of an endpoint and its key, which has that name in the configuration. No
   /// transaction is open.
   EndpointLimiter& Find(const provider::Endpoint& endpoint, const std::string& key_name);
 
-  /// Takes up changes of ai.provider. True if somebody has made any.
+  /// Applies changes of ai.provider. True if there were any.
   bool Follow();
 
-  /// Writes what is new to ai.provider.
+  /// Writes changes to ai.provider.
   void Write();
 
  private:
@@ -41,8 +41,8 @@ class EndpointLimiters final {
   SteadyTime write_after_ = {};
   std::map<std::pair<std::string, std::uint64_t>, EndpointLimiter>
       limiters_;  // by name of the key, and id
-  RecurringError read_trouble_{"read the table of providers"};
-  RecurringError write_trouble_{"write to the table of providers"};
+  RecurringError read_trouble_{"read ai.provider"};
+  RecurringError write_trouble_{"update ai.provider"};
 };
 
 }  // namespace ai::worker

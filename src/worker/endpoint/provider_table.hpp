@@ -1,4 +1,4 @@
-// The rows of ai.provider, as workers read and write them: each way a short transaction.
+// Workers' access to ai.provider: reads and writes are short transactions.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,11 @@
 
 namespace ai::worker {
 
-/// What was decided, and what was known of the endpoint when the row was written. A time that is
-/// null is 0.
+/// The settings of an endpoint, and its state when the row was written. A null time is 0.
 struct ProviderRow {
   std::string address;
   std::string key_name;
-  std::uint64_t id = 0;  // of the entry in shared memory, with the key that was used last
+  std::uint64_t id = 0;  // of the entry in shared memory for the key used last
   Control control = {};
   TimestampTz resumed = 0;
   bool broken = false;
@@ -25,7 +24,7 @@ struct ProviderRow {
   TimestampTz cooling_until = 0;
 };
 
-/// What became of an endpoint.
+/// The state of an endpoint.
 struct ProviderReport {
   std::string address;
   std::string key_name;
@@ -40,16 +39,16 @@ struct ProviderReport {
   std::string last_error = {};
 };
 
-/// Nothing if the extension is not there for us.
+/// Nothing if the extension is unavailable.
 std::optional<std::vector<ProviderRow>> ReadProviders();
 
-/// A row that somebody has locked is passed over: then false.
+/// Skips a locked row and returns false.
 bool WriteProviders(std::span<const ProviderReport> reports);
 
-/// An id as it stands in the table.
+/// An id as written in the table.
 std::string Fingerprint(std::uint64_t id);
 
-/// Breaker states as they stand in the table.
+/// Breaker states as written in the table.
 const char* NameOf(policy::BreakerState state);
 
 }  // namespace ai::worker

@@ -9,7 +9,7 @@ namespace ai::worker {
 
 inline constexpr int kMaxEndpoints = 128;
 
-/// How requests end.
+/// Outcomes of requests.
 enum class Outcome : std::uint8_t {
   kSucceeded,
   kDeferred,
@@ -22,7 +22,7 @@ inline constexpr int kOutcomes = 6;
 
 Outcome OutcomeOf(FailureClass failure_class);
 
-/// What a database says of an endpoint, and what its table has been told.
+/// What a database has set for an endpoint, and what was written to its table.
 struct DatabaseView {
   Oid database = InvalidOid;
   policy::EndpointLimits limits = {};
@@ -37,16 +37,16 @@ struct SharedEndpoint {
   policy::Micros used_at = 0;
   char address[256] = "";
   char key_name[128] = "";
-  bool restored = false;  // what ai.provider had was taken over
+  bool restored = false;  // restored from ai.provider
   policy::EndpointState state = {};
-  std::uint32_t state_changes = 0;  // that a table should have at once
+  std::uint32_t state_changes = 0;  // that should be written immediately
   std::uint64_t outcomes[kOutcomes] = {};
   std::uint64_t tokens = 0;
   policy::LatencyHistogram latency = {};
   TimestampTz last_success = 0;
   TimestampTz last_failure = 0;
-  TimestampTz opened = 0;  // when the breaker last did, failed probes apart: tells openings apart
-  TimestampTz mended = 0;  // the last time that somebody said so
+  TimestampTz opened = 0;  // when the breaker last opened, not counting failed probes
+  TimestampTz resumed = 0;  // when an administrator last did
   char last_error[512] = "";
   FailureClass last_class = FailureClass::kTransient;
   DatabaseView databases[kMaxDatabases];

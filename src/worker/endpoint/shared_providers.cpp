@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<policy::EndpointState>);
 
-/// Where this process's database stands in arrays by database.
+/// The index of this process's database in arrays by database.
 int MyDatabase() noexcept {
   const DatabaseSlot* slot = FindDatabase(MyDatabaseId);
   return slot == nullptr ? 0 : static_cast<int>(slot - Shared()->databases);
@@ -74,7 +74,7 @@ SharedEndpoint& ReserveEndpoint(std::uint64_t id, std::string_view address,
   if (endpoint == nullptr) {
     endpoint = Providers()->endpoints;
     for (SharedEndpoint& other : Providers()->endpoints) {
-      // One that is free was never used.
+      // A free entry was never used.
       endpoint = other.used_at < endpoint->used_at ? &other : endpoint;
     }
     new (endpoint) SharedEndpoint;
@@ -101,7 +101,7 @@ void CombineLimits(SharedEndpoint& endpoint, policy::Micros now) noexcept {
   policy::EndpointLimits limits;
   for (int i = 0; i < kMaxDatabases; ++i) {
     const DatabaseView& view = endpoint.databases[i];
-    // A database that is gone says nothing any more.
+    // Drops the settings of databases that no longer exist.
     if (view.database != InvalidOid && view.database == Shared()->databases[i].database) {
       limits = policy::Strictest(limits, view.limits);
     }

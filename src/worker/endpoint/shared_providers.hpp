@@ -1,9 +1,9 @@
-// What all workers of the server know of the endpoints they ask: a table of fixed size in shared
-// memory, with an entry for each endpoint and key, and how long changes took in each database.
+// The endpoints of all workers of the server: a fixed-size table in shared memory, with an entry
+// for each endpoint and key, and the latency of changes in each database.
 //
 // Plain data, written and read under one lock. A key is never in it: an entry is found by a hash of
-// address and key. If all entries are taken, a new endpoint gets that of the one that was used
-// longest ago, whose state is in ai.provider anyway.
+// address and key. If the table is full, a new endpoint replaces the least recently used one, whose
+// state is in ai.provider anyway.
 #pragma once
 
 #include "worker/endpoint/shared_endpoint.hpp"
@@ -22,23 +22,23 @@ inline SharedProviders* Providers() noexcept {
 /// The entry of an endpoint, or null. With the lock.
 SharedEndpoint* FindEndpoint(std::uint64_t id) noexcept;
 
-/// The same, a new one if there is none. With the lock.
+/// The same; creates one if there is none. With the lock.
 SharedEndpoint& ReserveEndpoint(std::uint64_t id, std::string_view address,
                                 std::string_view key_name) noexcept;
 
-/// What this process's database says of it. With the lock.
+/// The settings of this process's database. With the lock.
 DatabaseView& MyView(SharedEndpoint& endpoint) noexcept;
 
-/// The strictest of what databases say holds for all of them. With the lock.
+/// Applies the strictest limits of all databases. With the lock.
 void CombineLimits(SharedEndpoint& endpoint, policy::Micros now) noexcept;
 
-/// Notes for the changes of this process's database how long they took, in seconds.
+/// Records the latency of changes in this process's database, in seconds.
 void NoteLags(std::span<const double> seconds) noexcept;
 
-/// When this process ends, by whatever way, its probes are over.
+/// Ends this process's probes when it exits, however it does.
 void ReleaseProbesAtExit();
 
-/// Wakes the workers of all databases: an endpoint may be asked again.
+/// Wakes the workers of all databases: requests to an endpoint may be sent again.
 void WakeAllWorkers() noexcept;
 
 }  // namespace ai::worker

@@ -52,7 +52,7 @@ Step<bool> JobSource::IsGone(const RowPtr& /*row*/) {
   return false;
 }
 
-/// A job that is with another process by now is passed over where it is ended.
+/// Statements skip jobs that another process has claimed since.
 Step<std::vector<RowPtr>> JobSource::StillHeld(std::span<const RowPtr> /*rows*/) {
   return std::vector<RowPtr>();
 }
@@ -69,7 +69,8 @@ Step<> JobSource::Release(std::span<const RowPtr> rows, std::chrono::millisecond
   });
 }
 
-/// How long a text of a job is, is not known before it is loaded: what is claimed is done here.
+/// The length of a job's text is not known before it is loaded: claimed jobs are processed by this
+/// worker.
 Step<> JobSource::ReleaseUnread(std::size_t /*keep*/) {
   return {};
 }
@@ -113,8 +114,8 @@ void JobSource::Fail(std::span<const RowPtr> rows, std::string_view step, const 
   WakeJobWaiters(failed.dead_letters);
 }
 
-/// Of the jobs that were to be ended, those that were not and still are this worker's: somebody has
-/// locked them. The others are cancelled, or with another process.
+/// Of the jobs whose lease was to end, those that this worker still holds because they are locked.
+/// The others were cancelled or claimed by another process.
 void JobSource::NoteLocked(pg::Spi& spi, std::vector<Uuid> jobs, std::span<const Uuid> ended) {
   if (ended.size() == jobs.size()) {
     return;

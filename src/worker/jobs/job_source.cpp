@@ -20,7 +20,7 @@ using pipeline::RowPtr;
 
 namespace {
 
-/// What a job takes beside its text and its vector.
+/// Memory of a job besides its text and vector.
 constexpr std::size_t kOverhead = sizeof(Row) + sizeof(Chunk) + 64;
 
 Oid JobTable() {
@@ -28,7 +28,7 @@ Oid JobTable() {
       [] { return get_relname_relid("embedding_jobs", get_namespace_oid("ai", false)); });
 }
 
-/// Vectors that were made before that are too old to be used again.
+/// Vectors from before that are too old to be reused.
 TimestampTz OldestReused() {
   const std::int64_t seconds = pg::settings.cache_ttl;
   const TimestampTz now = GetCurrentTransactionStartTimestamp();
@@ -74,7 +74,7 @@ pipeline::Step<pipeline::Claimed> JobSource::Claim(const pipeline::ClaimRequest&
       if (const auto not_now = LockClaims(spi, work_, 0)) {
         return *not_now;
       }
-      if (!request.in_hand) {
+      if (!request.in_progress) {
         work_file_ = FileOf(work_).number;
       }
       CheckFile(work_, work_file_);
@@ -98,7 +98,8 @@ pipeline::Step<pipeline::Claimed> JobSource::Claim(const pipeline::ClaimRequest&
   });
 }
 
-/// As for rows of vectorizers: one that two processes have died with, or a group that one has.
+/// As for rows of vectorizers: one that two processes crashed with, or a group that one crashed
+/// with.
 void JobSource::ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed) {
   constexpr std::size_t kGroup = 100;
   const auto claim = [&](bool alone, std::size_t most) {
@@ -116,7 +117,7 @@ void JobSource::ClaimPending(pg::Spi& spi, std::size_t most, pipeline::Claimed& 
   auto found = statements_.claim.Execute(spi, group_, most, lease(), OldestReused(), MindLocks());
   claimed.more_changes = found.claimed.size() + found.answered.size() >= most;
   if (claimed.more_changes) {
-    claimed.priority = found.lowest_priority;  // nothing above it is left
+    claimed.priority = found.lowest_priority;  // no higher one is left
   }
   claimed.usage.rows = claimed.usage.reused_chunks =
       static_cast<std::int64_t>(found.answered.size());
@@ -129,7 +130,7 @@ void JobSource::ClaimPending(pg::Spi& spi, std::size_t most, pipeline::Claimed& 
   }
 }
 
-/// Those that came with the claim; then others, long texts one by one at the end.
+/// Those that came with the claim; then others, with long texts one by one at the end.
 pipeline::Step<std::vector<LoadedRow>> JobSource::Load(std::size_t bytes) {
   if (!loaded_.empty()) {
     unread_ = NotLoaded(unread_, loaded_);
@@ -181,10 +182,10 @@ Result<RowPtr> JobSource::MakeChunks(const LoadedRow& job) const {
   return row;
 }
 
-pipeline::Step<std::int64_t> JobSource::Reuse(std::span<const RowPtr> in_hand,
+pipeline::Step<std::int64_t> JobSource::Reuse(std::span<const RowPtr> in_progress,
                                               std::vector<RowPtr>& rows) {
   std::map<policy::ContentHash, RowPtr> by_hash;
-  for (const RowPtr& row : in_hand) {
+  for (const RowPtr& row : in_progress) {
     by_hash.emplace(row->chunks[0].hash, row);
   }
   return static_cast<std::int64_t>(std::erase_if(rows, [&](const RowPtr& row) {

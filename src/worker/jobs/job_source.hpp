@@ -1,9 +1,9 @@
 // The jobs of a role with one embedding configuration, as a source of the pipeline. Like rows of a
-// vectorizer they are claimed with a lease, and written only by the process that has it; unlike
-// those they have a priority each, and jobs of the same text share one request.
+// vectorizer they are claimed with a lease, and written only by the process that holds it; unlike
+// those, each has a priority, and jobs with the same text share one request.
 //
-// A job is known by its id. What a user has locked (a job that is being cancelled) is passed over
-// and released later, if it is still this worker's then.
+// A job is identified by its id. One that a user has locked (to cancel it) is skipped and released
+// later, if this worker still holds it then.
 #pragma once
 
 #include "pg/error.hpp"
@@ -14,7 +14,7 @@
 
 namespace ai::worker {
 
-/// The configuration of a group, as JSON; nothing if it has no job that is at work or waits.
+/// The configuration of a group, as JSON; nothing if it has no running or pending job.
 std::optional<std::string> FindJobConfig(pg::Spi& spi, const JobGroup& group);
 
 class JobSource final : public EmbeddingSource {
@@ -29,8 +29,8 @@ class JobSource final : public EmbeddingSource {
   pipeline::Step<std::vector<pipeline::LoadedRow>> Load(std::size_t bytes) override;
   pipeline::Step<> ReleaseUnread(std::size_t keep) override;
   Result<pipeline::RowPtr> MakeChunks(const pipeline::LoadedRow& row) const override;
-  /// Jobs of a text that is in hand already go along with it.
-  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_hand,
+  /// Jobs with a text that is already in progress are attached to it.
+  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_progress,
                                      std::vector<pipeline::RowPtr>& rows) override;
   pipeline::Step<pipeline::Stored> Store(std::span<const pipeline::RowPtr> rows) override;
   pipeline::Step<bool> IsGone(const pipeline::RowPtr& row) override;
@@ -48,7 +48,7 @@ class JobSource final : public EmbeddingSource {
  private:
   /// Whether a user may have locked some of the jobs.
   bool MindLocks() const { return met_lock_ || JobsAreChanging(); }
-  /// Runs body; if it meets a lock, locks are minded from then on.
+  /// Runs body; once it has met a lock, statements skip locked jobs.
   template <typename Body>
   void WatchForLocks(const Body& body);
   void ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed);
@@ -63,12 +63,12 @@ class JobSource final : public EmbeddingSource {
   json::Document document_;
   JobStatements& statements_;
   Oid work_ = InvalidOid;                    // the table
-  Oid work_file_ = InvalidOid;               // tids are good as long as it is that
-  std::vector<pipeline::LoadedRow> loaded_;  // of those that are unread, known since the claim
-  std::vector<pipeline::Uuid> answered_;     // by the claim: their text has a vector already
-  std::vector<pipeline::Uuid> unreleased_;   // somebody had locked them when they were let go of
-  bool alone_last_ = false;                  // the last suspect that was claimed was one by itself
-  bool met_lock_ = false;                    // a lock that nobody had announced
+  Oid work_file_ = InvalidOid;               // tids are valid while it is the same
+  std::vector<pipeline::LoadedRow> loaded_;  // unread ones, loaded with the claim
+  std::vector<pipeline::Uuid> answered_;     // by the claim: their text already has a vector
+  std::vector<pipeline::Uuid> unreleased_;   // were locked when they were to be released
+  bool alone_last_ = false;                  // the last suspect claimed was a single one
+  bool met_lock_ = false;                    // an unannounced lock
 };
 
 template <typename Body>

@@ -10,10 +10,10 @@
 namespace ai::worker {
 namespace {
 
-/// A session's entry, at its place in the server's array of processes. One of a session that was
-/// ended by force stays until its place is used again; who has it is then woken once too often.
+/// A session's entry, by its index in the PGPROC array. The entry of a session that was killed
+/// stays until the index is reused; that session is then woken once needlessly.
 struct Entry {
-  std::atomic<Oid> database{InvalidOid};  // InvalidOid: it waits for nothing
+  std::atomic<Oid> database{InvalidOid};  // InvalidOid: not waiting
   Uuid job;                               // written before the database
 };
 

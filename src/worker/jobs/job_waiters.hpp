@@ -1,9 +1,8 @@
-// What workers and sessions know of each other because of jobs, in shared memory: who waits for
-// which job, so that whoever ends it wakes those and nobody else; and how many sessions are
-// changing jobs.
+// Shared memory about jobs: which session waits for which job, so that only those are woken when it
+// ends; and how many sessions are changing jobs.
 //
-// A session notes what it waits for before it looks at the job; a worker looks who waits after its
-// commit. So one of the two sees the other.
+// A session records what it waits for before it reads the job; a worker checks for waiters after
+// its commit. So one of the two sees the other.
 #pragma once
 
 #include <span>
@@ -12,23 +11,24 @@
 
 namespace ai::worker {
 
-/// Asks for the shared memory. Called when the library is preloaded.
+/// Requests the shared memory. Called when the library is preloaded.
 void InstallJobWaiters();
 
-/// Wakes those who wait for one of these jobs of this process's database. After the commit.
+/// Wakes the sessions waiting for one of these jobs of this process's database. Call after the
+/// commit.
 void WakeJobWaiters(std::span<const Uuid> jobs) noexcept;
 
-/// All who wait for a job of this process's database.
+/// Wakes all sessions waiting for a job of this process's database.
 void WakeAllJobWaiters() noexcept;
 
-/// The current transaction of a session changes jobs that a worker may have, and has them locked
-/// until its end: workers take care of that meanwhile. Its commit wakes all who wait.
+/// The current transaction changes jobs that a worker may hold, and locks them until its end:
+/// workers skip locked jobs meanwhile. Its commit wakes all waiters.
 void NoteJobsChanging() noexcept;
 
-/// Whether there is such a transaction, prepared ones apart.
+/// Whether there is such a transaction, except for prepared ones.
 bool JobsAreChanging() noexcept;
 
-/// While it lives, this session's latch is set when the job ends.
+/// During its lifetime, this session's latch is set when the job ends.
 class JobWaiter final {
  public:
   /// INVARIANT: the library was preloaded.

@@ -21,7 +21,7 @@ using pipeline::Step;
 
 namespace {
 
-/// Of this worker, in milliseconds.
+/// The remaining pause of this worker, in milliseconds.
 std::optional<double> PauseLeft(pg::Spi& spi) {
   const pg::Argument arguments[] = {{TEXTOID, pg::TextDatum(MyComponent())}};
   const pg::Rows rows = spi.Execute("SELECT ai._pause_left($1, 0) AS left_ms", arguments);
@@ -40,9 +40,8 @@ bool AsksForJobs(const PollRequest& request) {
          std::find(request.events.begin(), request.events.end(), pg::kJobs) != request.events.end();
 }
 
-/// Runs body in a transaction. False if somebody has locked what it reads: the table, which is not
-/// waited for, or something else. Any other error is one of the database, by which nothing could be
-/// done: it ends the process.
+/// Runs body in a transaction. False if what it reads is locked: the table, for which it does not
+/// wait, or something else. Any other error is one of the database and ends the process.
 template <typename Body>
 bool ReadUnlessLocked(const char* table, const Body& body) {
   try {
@@ -70,8 +69,7 @@ bool ReadUnlessLocked(const char* table, const Body& body) {
 
 }  // namespace
 
-/// Who has locked the jobs holds up no vectorizer: they are looked for again with the next poll of
-/// all. Nor the other way round.
+/// A lock on the jobs holds up no vectorizer, and vice versa: the next full poll checks again.
 PollResult DatabaseBacklog::Poll(const PollRequest& request) {
   PollResult result;
   if (!ReadUnlessLocked("vectorizer",
@@ -98,7 +96,7 @@ std::vector<QueueId> DatabaseBacklog::KnownOf(std::span<const pipeline::QueueEve
   return known;
 }
 
-/// Whether there are several, a poll of all queues tells.
+/// A full poll shows whether there are several owners.
 void DatabaseBacklog::CountOwners(const PollRequest& request, const PollResult& result) {
   if (request.queues || request.whole) {
     return;
@@ -115,7 +113,7 @@ void DatabaseBacklog::CountOwners(const PollRequest& request, const PollResult& 
   }
 }
 
-/// Those of jobs are queues while there is something to do.
+/// Groups of jobs are queues while they have work.
 void DatabaseBacklog::PollJobs(pg::Spi& spi, bool suspects, PollResult& result) {
   const pg::Argument arguments[] = {{BOOLOID, BoolGetDatum(suspects)}};
   const auto pause_left = RoundedUp(PauseLeft(spi));
@@ -128,7 +126,7 @@ void DatabaseBacklog::PollJobs(pg::Spi& spi, bool suspects, PollResult& result) 
   const pg::Int4Column priority(rows, "priority");
   const pg::Float8Column retry_in(rows, "retry_in_ms"), suspect_in(rows, "suspect_in_ms");
   if (pause_left) {
-    // Groups of which this worker has all jobs in hand have to know it, too.
+    // Also report groups of which this worker has claimed all jobs.
     for (const auto& [group, id] : groups_) {
       result.queues.push_back({.id = id, .owner = group.role, .pause_left = pause_left});
     }
@@ -215,7 +213,7 @@ Step<> DatabaseBacklog::RecordError(QueueId queue, std::string_view step, const 
   });
 }
 
-/// Jobs have ai.provider_status for it.
+/// For jobs, ai.provider_status shows it.
 Step<> DatabaseBacklog::RecordOpenBreaker(QueueId queue, const pipeline::Opening& opening) {
   return RunStep([&] {
     if (queue > 0) {
@@ -224,8 +222,7 @@ Step<> DatabaseBacklog::RecordOpenBreaker(QueueId queue, const pipeline::Opening
   });
 }
 
-/// What is wrong with the configuration, for those who look at their jobs: the ones next in the
-/// line tell it.
+/// Records a configuration error with the jobs that are next in the queue, for their users.
 void DatabaseBacklog::NoteJobError(const JobGroup& group, const Failure& failure) {
   if (job_statements_ == nullptr) {
     return;

@@ -1,5 +1,4 @@
-// What there is to do in the worker's database: vectorizers and embedding jobs, as queues of the
-// pipeline.
+// The work in the worker's database: vectorizers and embedding jobs, as queues of the pipeline.
 #pragma once
 
 #include <map>
@@ -12,7 +11,7 @@ namespace ai::worker {
 
 class DatabaseBacklog final : public pipeline::Backlog {
  public:
-  /// Keeps the tables up to date.
+  /// Updates tables with each poll.
   DatabaseBacklog(std::string lease, const SourceContext& context, QueueTables& tables)
       : lease_(std::move(lease)), context_(context), tables_(tables) {}
 

@@ -23,7 +23,7 @@ pg::Argument MyPid() {
   return {INT4OID, Int32GetDatum(MyProcPid)};
 }
 
-/// A statement that returns nothing of interest.
+/// Runs a statement and ignores its result.
 void Run(const char* sql, std::initializer_list<pg::Argument> arguments) {
   WithExtension([&](pg::Spi& spi) { spi.Execute(sql, std::span(arguments)); });
 }
@@ -77,8 +77,8 @@ std::string DetailsOf(const Heartbeat& beat) {
   json::Writer writer(text);
   writer.BeginObject().Key("queue_type").String("vectorizer");
   writer.Key("process").String(beat.process);
-  writer.Key("rows").Integer(static_cast<std::int64_t>(beat.in_hand.rows));
-  writer.Key("requests").Integer(static_cast<std::int64_t>(beat.in_hand.requests));
+  writer.Key("rows").Integer(static_cast<std::int64_t>(beat.in_progress.rows));
+  writer.Key("requests").Integer(static_cast<std::int64_t>(beat.in_progress.requests));
   writer.EndObject();
   return text;
 }
@@ -97,10 +97,10 @@ bool Register(pg::Spi& spi, const std::string& process) {
   return DatumGetBool(*rows.At(0, 0));
 }
 
-BeatResult Beat(const Heartbeat& beat) {
-  BeatResult result;
+HeartbeatResult SendHeartbeat(const Heartbeat& beat) {
+  HeartbeatResult result;
   const pipeline::Tally& tally = beat.tally;
-  const auto job = beat.in_hand.queue;
+  const auto job = beat.in_progress.queue;
   result.extension =
       WithExtension([&](pg::Spi& spi) {
         const std::string job_text =
@@ -149,8 +149,8 @@ std::vector<WorkerRecord> ReadWorkers() {
   return workers;
 }
 
-CoordinatorBeat BeatAsCoordinator() {
-  CoordinatorBeat beat;
+CoordinatorHeartbeat HeartbeatAsCoordinator() {
+  CoordinatorHeartbeat beat;
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {MyPid(),
                                       {INT4OID, Int32GetDatum(pg::settings.worker_timeout)}};
@@ -193,7 +193,7 @@ void MarkCrashed(const std::string& component, const Crash& crash) {
   });
 }
 
-/// A row that says healthy or stopping is that of a process that could not remove it.
+/// A row with status healthy or stopping is left from a process that could not remove it.
 void MarkStarting(const std::string& component, bool restarted) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {Text(component), {BOOLOID, BoolGetDatum(restarted)}};
@@ -218,7 +218,7 @@ void MarkGone(const std::string& component) {
       {Text(component)});
 }
 
-/// A row leaves by way of crashed, see ai._worker_transitions.
+/// A row can only be removed from status crashed, see ai._worker_transitions.
 void Forget(const std::string& component) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {Text(component)};

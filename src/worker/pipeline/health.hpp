@@ -1,5 +1,5 @@
-// The table ai.worker, as processes write and read it. Each function is a short transaction of its
-// own; what it may do is decided by the table (sql/tables/worker.sql), not here.
+// Access to the table ai.worker. Each function is a short transaction of its own; which state
+// changes are allowed is decided by the table (sql/tables/worker.sql), not here.
 #pragma once
 
 #include <optional>
@@ -17,58 +17,58 @@ inline constexpr const char* kCoordinator = "coordinator";
 /// worker:vectorizer:<number>
 std::string ComponentName(int number);
 
-// A component about itself.
+// What a component reports about itself.
 
-/// In the transaction that gives it its id as a process. False if it has been dismissed meanwhile.
+/// In the transaction that assigns its process id. False if it has been declared dead meanwhile.
 bool Register(pg::Spi& spi, const std::string& process);
 
-/// What a worker says of itself with each heartbeat.
+/// What a worker reports with each heartbeat.
 struct Heartbeat {
   std::string process;  // its id
   pipeline::Tally tally;
-  pipeline::InHand in_hand;
+  pipeline::InProgress in_progress;
 };
 
-struct BeatResult {
+struct HeartbeatResult {
   Presence extension;
-  bool is_known = true;  // false: it has been dismissed
+  bool is_known = true;  // false: it has been declared dead
 };
-BeatResult Beat(const Heartbeat& beat);
+HeartbeatResult SendHeartbeat(const Heartbeat& beat);
 
-/// It is about to end; it has ended in order.
+/// It is about to exit; it has exited cleanly.
 void NoteStopping();
 void NoteStopped();
 
-// The coordinator about components.
+// What the coordinator reports about components.
 
 struct WorkerRecord {
   std::string component;
   int number = -1;  // of a worker; -1: the coordinator
   std::string status;
-  bool restart = false;  // an operator asks for it
+  bool restart = false;  // requested by an administrator
   policy::CrashHistory crashes;
 };
 
-/// What the table has of the coordinator and of its workers.
+/// Reads the records of the coordinator and its workers.
 std::vector<WorkerRecord> ReadWorkers();
 
-struct CoordinatorBeat {
+struct CoordinatorHeartbeat {
   std::vector<WorkerRecord> workers;
-  std::vector<std::string> silent;  // workers outside, which have just been taken for crashed
+  std::vector<std::string> silent;  // external workers that have just been declared crashed
 };
-CoordinatorBeat BeatAsCoordinator();
+CoordinatorHeartbeat HeartbeatAsCoordinator();
 
 struct Crash {
   std::string why;
   const policy::CrashHistory& crashes;
   bool process_is_gone = true;
-  bool failed = false;  // not to be started again
+  bool failed = false;  // not to be restarted
 };
 void MarkCrashed(const std::string& component, const Crash& crash);
 void MarkStarting(const std::string& component, bool restarted);
-/// The process of one that was taken for crashed is gone at last.
+/// The process of a worker that was declared dead has exited.
 void MarkGone(const std::string& component);
-/// It is not wanted any more.
+/// Removes the record of a component that is no longer wanted.
 void Forget(const std::string& component);
 
 }  // namespace ai::worker

@@ -11,7 +11,7 @@ class LocalModel final : public pipeline::EmbeddedModel {
   void Start(const pipeline::SourceTraits& source, std::span<const std::string_view> texts,
              provider::Embeddings& out) override;
   pipeline::Step<bool> Advance() override;
-  std::size_t LeaveRest() override { return encoder_->LeaveRest(); }
+  std::size_t DropUnstarted() override { return encoder_->DropUnstarted(); }
   std::int64_t truncated() const override;
 
  private:

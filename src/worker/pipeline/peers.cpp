@@ -14,8 +14,8 @@ void WorkerPeers::LeaveIsolation() {
   worker::LeaveIsolation();
 }
 
-std::uint32_t WorkerPeers::Deaths() const {
-  return DeathsInDatabase();
+std::uint32_t WorkerPeers::Crashes() const {
+  return CrashesInDatabase();
 }
 
 bool WorkerPeers::IsSlow(pipeline::OwnerId owner) const {
@@ -26,12 +26,12 @@ bool WorkerPeers::HasSlowOwners() const {
   return worker::HasSlowOwners();
 }
 
-/// Whoever comes first after the interval.
+/// The first worker after the interval wins.
 bool WorkerPeers::BeginFullPoll(std::chrono::milliseconds interval) {
   DatabaseSlot* database = FindDatabase(MyDatabaseId);
   const SteadyTime now = std::chrono::steady_clock::now();
   SteadyTime last = database->polled_at;
-  // A little less than the interval, for nobody wakes exactly in time.
+  // A little less than the interval, since no worker wakes up exactly on time.
   return now >= last + interval * 3 / 4 && database->polled_at.compare_exchange_strong(last, now);
 }
 

@@ -1,4 +1,4 @@
-// What this worker shares with others of its database, in shared memory.
+// What this worker shares with the other workers of its database, in shared memory.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace ai::worker {
 
-/// The tables of the queues that this worker knows of.
+/// The queue tables that this worker knows.
 using QueueTables = std::map<pipeline::QueueId, Oid>;
 
 class WorkerPeers final : public pipeline::Peers {
@@ -21,7 +21,7 @@ class WorkerPeers final : public pipeline::Peers {
   }
   bool EnterIsolation() override;
   void LeaveIsolation() override;
-  std::uint32_t Deaths() const override;
+  std::uint32_t Crashes() const override;
   bool IsSlow(pipeline::OwnerId owner) const override;
   bool HasSlowOwners() const override;
   bool BeginFullPoll(std::chrono::milliseconds interval) override;

@@ -9,7 +9,7 @@
 #include "worker/pipeline/peers.hpp"
 #include "worker/process/child.hpp"
 #include "worker/process/extension.hpp"
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 
 namespace ai::worker {
 
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// The transport follows the settings: it may be another one when nothing is in flight.
+/// Re-creates the transport when its settings have changed and no request is in flight.
 class WorkerTransport final : public http::Transport {
  public:
   void FollowSettings() { transport_.FollowSettings(); }
@@ -54,12 +54,11 @@ pipeline::Settings CurrentSettings() {
           .breaker_pause = milliseconds(pg::settings.breaker_pause)};
 }
 
-/// All that a worker asks for is found by place or by key, and the tables it works on have no
-/// statistics when they are new: the one good plan is the one by index. Groups are sorted, so that
-/// rows are taken in the order of their keys, which is that of the target's index and often that of
-/// the source. A commit that is lost in a crash is done again, since the rows are then still in the
-/// queue or in the table of work. Who meets a lock does something else meanwhile. The rest may be
-/// set otherwise for the database.
+/// Workers look rows up by tid or by key, and their tables have no statistics when they are new:
+/// the one good plan uses the index. Grouping sorts, so that rows come in key order, which is that
+/// of the target's index and often that of the source. A commit lost in a crash is repeated, since
+/// the rows are then still in the queue or in the work table. A worker that meets a lock does
+/// something else meanwhile. The other settings may have been changed for the database.
 void SetUpSession() {
   constexpr std::pair<const char*, const char*> kSettings[] = {
       {"enable_seqscan", "off"},
@@ -110,12 +109,12 @@ class Pipeline::Impl {
     if (limiters_.Follow()) {
       pipeline_.EndBackOffs();
     }
-    if (pipeline_.CountInHand().requests == 0) {
+    if (pipeline_.CountInProgress().requests == 0) {
       transport_.FollowSettings();
     }
     try {
       pipeline_.Turn();
-    } catch (const ExtensionAway&) {
+    } catch (const ExtensionUnavailable&) {
       pipeline_.ForgetAll();
       throw;
     }
@@ -129,7 +128,7 @@ class Pipeline::Impl {
   WaitFor NextWait() {
     const http::WaitHint hint = transport_.NextWait();
     const milliseconds wait = pipeline_.NextWait(settings_.poll_interval);
-    return {pipeline_.CountInHand().requests == 0 ? -1 : hint.fd,
+    return {pipeline_.CountInProgress().requests == 0 ? -1 : hint.fd,
             std::min(wait, hint.timeout.value_or(wait))};
   }
 
@@ -173,13 +172,13 @@ pipeline::Tally Pipeline::TakeTally() {
   return impl_->get().TakeTally();
 }
 
-pipeline::InHand Pipeline::CountInHand() const {
-  return impl_->get().CountInHand();
+pipeline::InProgress Pipeline::CountInProgress() const {
+  return impl_->get().CountInProgress();
 }
 
 bool Pipeline::IsIdle() const {
-  const pipeline::InHand in_hand = CountInHand();
-  return in_hand.rows == 0 && in_hand.requests == 0;
+  const pipeline::InProgress in_progress = CountInProgress();
+  return in_progress.rows == 0 && in_progress.requests == 0;
 }
 
 }  // namespace ai::worker

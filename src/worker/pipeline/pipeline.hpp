@@ -1,8 +1,8 @@
 // What a worker does between two waits: the scheduler of core/pipeline on a real database, with
-// real providers. The process around it (worker.cpp) waits, beats and ends.
+// real providers. The process around it (worker.cpp) waits, sends heartbeats and exits.
 //
 // No transaction is open when Turn returns: between two turns a worker holds nothing but memory,
-// sockets and the leases of the rows it has taken.
+// sockets and the leases of the rows it has claimed.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace ai::worker {
 
 /// What to wait for before the next turn, the latch apart.
 struct WaitFor {
-  int fd = -1;  // readable when a provider has answered; -1: none
+  int fd = -1;  // readable when a provider has replied; -1: none
   std::chrono::milliseconds at_most{0};
 };
 
@@ -31,21 +31,21 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Does what can be done without waiting for anybody. Errors of rows and vectorizers are dealt
-  /// with inside; what comes out as pg::Error is an interrupt or a broken database, and ends the
+  /// Does everything that can be done without waiting. Errors of rows and vectorizers are handled
+  /// inside; a pg::Error that is thrown is an interrupt or a damaged database, and ends the
   /// process.
   WaitFor Turn();
 
-  /// Commits have changed something: the next turn looks at it.
+  /// Commits have changed something: the next turn polls it.
   void Notify(const QueueEvents& events);
 
-  /// Stores what can be stored at once and releases the rest, uncharged. The last thing to call.
+  /// Stores what can be stored immediately and releases everything else, uncharged. The last call.
   void Stop();
 
   pipeline::Tally TakeTally();
-  pipeline::InHand CountInHand() const;
+  pipeline::InProgress CountInProgress() const;
 
-  /// Whether nothing is in hand. What is not due yet does not count.
+  /// Whether no rows are in progress. Work that is not due yet does not count.
   bool IsIdle() const;
 
  private:

@@ -1,4 +1,4 @@
-// INVARIANT: nothing while the tables are open owns C++ memory, so an ereport may pass through.
+// INVARIANT: nothing owns C++ memory while the tables are open, so an ereport may pass through.
 #include "worker/pipeline/queue_state.hpp"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace ai::worker {
 namespace {
 
-/// Changes are added at the end of the queue, and until the next vacuum what was claimed from its
-/// start has to be stepped over; so these are looked at first.
+/// Changes are added at the end of the queue, and a scan from its start has to skip dead entries
+/// until the next vacuum; so the last pages are read first.
 constexpr BlockNumber kLastPages = 8;
 
-/// The first entry that a scan finds, and of one in an index the values of its columns.
+/// The first entry that a scan finds; from an index also the values of its columns.
 struct Entry {
   bool found = false;
   ItemPointerData tid = {};
@@ -35,7 +35,7 @@ Entry FirstFrom(Relation queue, BlockNumber block, Snapshot snapshot) {
   return entry;
 }
 
-/// The index on these two columns, by their names; null if somebody has dropped it.
+/// The index on these two columns, by name; null if it was dropped.
 Relation OpenIndex(Relation table, const char* first, const char* second) {
   const int columns[] = {SPI_fnumber(RelationGetDescr(table), first),
                          SPI_fnumber(RelationGetDescr(table), second)};
@@ -96,15 +96,14 @@ void PollChanges(Relation queue, const QueueRequest& request, Snapshot snapshot,
   }
 }
 
-/// Rows without a lease are in an index by the processes that have died with them, and the time of
-/// their next attempt.
+/// Rows without a lease are indexed by the number of crashes and the time of their next attempt.
 void PollRetries(Relation work, const QueueRequest& request, Snapshot snapshot, QueueState& state) {
   if (RelationGetNumberOfBlocks(work) == 0) {
     return;
   }
   Relation index = OpenIndex(work, "crashes", "retry_at");
   if (index == nullptr) {
-    state.next_retry = GetCurrentTimestamp();  // who claims them finds out
+    state.next_retry = GetCurrentTimestamp();  // the claim will find out
     return;
   }
   for (Entry entry = FirstAbove(work, index, -1, snapshot); entry.found;) {

@@ -1,6 +1,6 @@
-// What waits in the tables of a vectorizer, found without a query: for those who poll many, where
-// to plan one for each would take longer than all the rest. Waits for nobody and keeps no lock: who
-// polls a thousand vectorizers in a transaction would use up the server's.
+// What is pending in the tables of a vectorizer, read without a query: when polling many
+// vectorizers, planning a query for each would dominate. Never waits and keeps no lock: polling a
+// thousand vectorizers in one transaction would exhaust the lock table.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ struct QueueRequest {
   Oid queue;
   Oid work;
   Oid failed;
-  bool whole;        // the queue from end to end, else its last pages
-  bool suspects;     // those that a process has died with, too
+  bool whole;        // the whole queue, otherwise its last pages
+  bool suspects;     // include rows that a process crashed with
   bool by_priority;  // rows have priorities of their own
 };
 
 struct QueueState {
   pg::TableState tables = pg::TableState::kOpen;
-  bool whole = true;  // all of the queue was looked at
+  bool whole = true;  // the whole queue was read
   std::optional<pipeline::Tid> first_change = {};
-  std::optional<std::int32_t> priority = {};  // of the first row, where rows have some
+  std::optional<std::int32_t> priority = {};  // of the first row, if rows have priorities
   std::optional<TimestampTz> next_retry = {};
   std::optional<TimestampTz> next_suspect = {};
 };
 
-/// In a transaction, which sees what was committed when this is called.
+/// Call in a transaction; sees what was committed when it is called.
 QueueState PollQueue(const QueueRequest& request);
 
 }  // namespace ai::worker

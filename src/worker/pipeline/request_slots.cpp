@@ -8,7 +8,7 @@ namespace ai::worker {
 
 namespace {
 
-/// What a worker has noted for a vectorizer, or null.
+/// What a worker has reserved for a vectorizer, or null.
 SlotNote* NoteOf(WorkerSlot& worker, std::int32_t vectorizer) {
   const auto found = std::find_if(
       std::begin(worker.slot_notes), std::end(worker.slot_notes),
@@ -22,11 +22,11 @@ SlotNote* FreeNote(WorkerSlot& worker) {
   return found == std::end(worker.slot_notes) ? nullptr : found;
 }
 
-/// Without those of a process that is ended because it does not live, however long that takes.
+/// Without those of a process that was declared dead, however long it takes to exit.
 std::size_t TakenByOthers(DatabaseSlot& database, const WorkerSlot& mine, std::int32_t vectorizer) {
   std::size_t taken = 0;
   for (WorkerSlot& worker : database.workers) {
-    if (&worker != &mine && worker.process.pid != 0 && !worker.process.life.dismissed) {
+    if (&worker != &mine && worker.process.pid != 0 && !worker.process.life.declared_dead) {
       const SlotNote* note = NoteOf(worker, vectorizer);
       taken += note != nullptr ? note->count : 0;
     }
@@ -49,7 +49,7 @@ std::size_t RequestSlots::Keep(std::int32_t vectorizer, std::size_t wanted, std:
   const std::size_t taken = TakenByOthers(database_, mine_, vectorizer);
   SlotNote* note = NoteOf(mine_, vectorizer);
   const std::size_t had = note != nullptr ? note->count : 0;
-  // What it has it may keep, also when the limit has become lower.
+  // It may keep what it has, even if the limit was lowered.
   const std::size_t left = limit > taken ? limit - taken : 0;
   const std::size_t kept = std::min(wanted, std::max(left, had));
   if (note == nullptr) {

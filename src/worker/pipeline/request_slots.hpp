@@ -1,8 +1,8 @@
-// How many requests of a vectorizer may be under way, in all workers of a database together.
+// How many requests of a vectorizer may be in flight, across all workers of a database.
 //
-// Each worker notes in shared memory how many it has for itself; the sum of all that live is what
-// is taken. So nothing is left over when a worker dies: its note goes with it. A worker gets its
-// slots before it takes rows, and no row waits in a worker that has none.
+// Each worker records in shared memory how many it has reserved; the sum over all live workers is
+// what is in use. So nothing leaks when a worker crashes. A worker reserves its slots before it
+// claims rows, so no row waits in a worker that has none.
 #pragma once
 
 #include "worker/shared/shared_state.hpp"
@@ -11,11 +11,11 @@ namespace ai::worker {
 
 class RequestSlots final {
  public:
-  /// Of this process, which has none yet.
+  /// For this process, which has none yet.
   RequestSlots();
 
-  /// Keeps so many slots for a vectorizer, or as many as the others have left of the limit. Returns
-  /// how many there are now.
+  /// Reserves so many slots for a vectorizer, or as many as the others leave within the limit.
+  /// Returns the number reserved.
   std::size_t Keep(std::int32_t vectorizer, std::size_t wanted, std::size_t limit);
 
  private:

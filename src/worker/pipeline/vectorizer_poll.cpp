@@ -56,7 +56,7 @@ std::string Select(std::string_view which) {
   return sql;
 }
 
-/// One that somebody has spoiled is found when the vectorizer is opened.
+/// An invalid value is reported when the vectorizer is opened.
 std::int32_t Number(std::optional<std::string_view> text) {
   std::int32_t number = 0;
   if (text) {
@@ -65,7 +65,7 @@ std::int32_t Number(std::optional<std::string_view> text) {
   return number;
 }
 
-/// One that cannot be polled must not hold up the others: who tries to work on it finds out why.
+/// A vectorizer that cannot be polled must not hold up the others: claiming reports the error.
 QueueState PollGuarded(const QueueRequest& request) {
   try {
     pg::Subtransaction subtransaction;
@@ -85,7 +85,7 @@ std::optional<milliseconds> Until(std::optional<TimestampTz> time) {
               : std::nullopt;
 }
 
-/// Commits to queues that may not be worked on need not wake anybody.
+/// Commits to queues from which nothing may be claimed need not wake any worker.
 void MuteIdle(const PollRequest& request, const std::map<Oid, std::optional<milliseconds>>& open,
               std::uint32_t catalog_changes) {
   DatabaseSlot* slot = FindDatabase(MyDatabaseId);
@@ -102,7 +102,7 @@ void MuteIdle(const PollRequest& request, const std::map<Oid, std::optional<mill
   }
 }
 
-/// Both are numbers of 32 bits.
+/// Both have 32 bits.
 template <typename Id>
 Datum Array(Oid type, const std::vector<Id>& ids) {
   const std::vector<Datum> elements(ids.begin(), ids.end());

@@ -1,4 +1,4 @@
-// What there is to do for vectorizers: all of them in slices, or those that are named.
+// Polls vectorizers: all of them in slices, or only those given.
 #pragma once
 
 #include "core/pipeline/backlog.hpp"
@@ -11,7 +11,7 @@ class VectorizerPoll final {
  public:
   VectorizerPoll();
 
-  /// Adds what it finds to the result, and to the tables that are known. In a transaction.
+  /// Adds its findings to the result and to the known tables. Call in a transaction.
   void Run(pg::Spi& spi, const pipeline::PollRequest& request, pipeline::PollResult& result,
            QueueTables& tables);
 

@@ -1,18 +1,18 @@
-// The process around the pipeline: waits for what the pipeline waits for and for commits, notes
-// that it is alive, and ends in order.
+// The process around the pipeline: waits for replies, timers and commits, sends heartbeats, and
+// shuts down cleanly.
 #include <algorithm>
 
 #include "pg/datum.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
-#include "worker/pipeline/beater.hpp"
+#include "worker/pipeline/heartbeat_sender.hpp"
 #include "worker/pipeline/health.hpp"
 #include "worker/pipeline/pipeline.hpp"
 #include "worker/process/child.hpp"
 #include "worker/process/extension.hpp"
 #include "worker/process/freed_memory.hpp"
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 #include "worker/process/process.hpp"
 #include "worker/shared/owner_share.hpp"
 #include "worker/shared/queue_events.hpp"
@@ -24,11 +24,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai worker";
-constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping the extension
+constexpr std::chrono::seconds kBusyInterval{1};  // while the extension is being dropped
 
-/// How this process is known in the database: its id, and the extension that gave it.
+/// The identity of this process in the database: its id, and the extension that issued it.
 struct Registration {
-  std::string lease;  // empty: the extension is not there for us, or we are not wanted any more
+  std::string lease;  // empty: the extension is unavailable, or this process was declared dead
   Oid extension = InvalidOid;
 };
 
@@ -50,12 +50,12 @@ Registration RegisterProcess() {
   return {id, extension.oid};
 }
 
-/// A table that somebody has locked is waited for, until the coordinator loses patience.
+/// Waits for a locked table, until the coordinator declares this process dead.
 Registration RegisterWhenFree() {
   constexpr milliseconds kPause{100};
-  const WaitReason locked("getting to work", "AiWorkerStart");
-  while (!EndRequested()) {
-    ShowActivity("getting to work");
+  const WaitReason locked("starting", "AiWorkerStart");
+  while (!ShutdownRequested()) {
+    ShowActivity("starting");
     try {
       return RegisterProcess();
     } catch (const pg::Error& error) {
@@ -81,26 +81,26 @@ class Worker final {
   bool MayWork();
   void TakeUpEvents();
   void Turn();
-  void Heed(const BeatResult& result);
+  void Heed(const HeartbeatResult& result);
   void Loop();
-  void EndInOrder();
+  void Shutdown();
   milliseconds UntilNextTurn() const;
 
   DatabaseSlot& slot_;
   SystemClock clock_;
   Registration registration_;
-  std::uint32_t extension_changes_ = 0;  // that have been looked at
+  std::uint32_t extension_changes_ = 0;  // seen so far
   Presence presence_ = Presence::kBusy;  // not known yet
-  bool updated_ = false;                 // the extension has another version than we
+  bool updated_ = false;                 // the extension's version differs from the library's
   Pipeline pipeline_;
-  Beater beater_;
+  HeartbeatSender beater_;
   FreedMemory freed_memory_;
   WaitFor wait_;
-  EventRing::Cursor cursor_ = 0;  // of the events that it knows of
-  bool dismissed_ = false;        // the coordinator has given this process up
+  EventRing::Cursor cursor_ = 0;  // of the events taken
+  bool declared_dead_ = false;        // by the coordinator
 };
 
-/// Looks at the extension again if a commit has changed it, or may be about to.
+/// Checks the extension again if a commit has changed it, or may be about to.
 bool Worker::MayWork() {
   const std::uint32_t changes = slot_.extension_changes;
   if (changes != extension_changes_ || presence_ == Presence::kBusy) {
@@ -114,8 +114,7 @@ bool Worker::MayWork() {
   return presence_ == Presence::kThere;
 }
 
-/// After commits that changed something. All queues are polled now and then, for what comes by
-/// another way.
+/// Call after commits that changed something. Periodic full polls find everything else.
 void Worker::TakeUpEvents() {
   const QueueEvents events = TakeEvents(slot_.events, cursor_);
   if (!events.empty()) {
@@ -123,20 +122,20 @@ void Worker::TakeUpEvents() {
   }
 }
 
-/// An error of the pipeline ends the process, unless it is about to end or the extension has just
-/// been dropped, or somebody tried to.
+/// An error of the pipeline ends the process, unless it is shutting down or the extension is being
+/// dropped.
 void Worker::Turn() {
-  ShowActivity("working on changes");
+  ShowActivity("processing changes");
   try {
     wait_ = pipeline_.Turn();
     slot_.workers[MyNumber()].busy = !pipeline_.IsIdle();
     if (pipeline_.IsIdle()) {
       freed_memory_.Return(clock_.Now());
     }
-  } catch (const ExtensionAway&) {
+  } catch (const ExtensionUnavailable&) {
     presence_ = Presence::kBusy;
   } catch (...) {
-    if (EndRequested()) {
+    if (ShutdownRequested()) {
       return;
     }
     presence_ = CheckExtension().presence;
@@ -146,25 +145,25 @@ void Worker::Turn() {
   }
 }
 
-void Worker::Heed(const BeatResult& result) {
+void Worker::Heed(const HeartbeatResult& result) {
   presence_ = result.extension;
-  dismissed_ = !result.is_known;
+  declared_dead_ = !result.is_known;
 }
 
 milliseconds Worker::UntilNextTurn() const {
   if (presence_ == Presence::kBusy) {
     return kBusyInterval;
   }
-  // Commits do not wake who is awake.
-  if (slot_.events.HasNews(cursor_)) {
+  // Commits do not wake a worker that is awake.
+  if (slot_.events.HasEvents(cursor_)) {
     return milliseconds(0);
   }
   return std::clamp(std::chrono::ceil<milliseconds>(beater_.next() - clock_.Now()), milliseconds(0),
                     std::min(wait_.at_most, milliseconds(pg::settings.poll_interval)));
 }
 
-/// What cannot be done any more, the coordinator does.
-void Worker::EndInOrder() {
+/// The coordinator does what fails here.
+void Worker::Shutdown() {
   NotePhase(policy::Phase::kStopping);
   if (presence_ != Presence::kThere && !updated_) {
     return;
@@ -179,14 +178,14 @@ void Worker::EndInOrder() {
     }
   };
   if (updated_) {
-    // Our functions may be other ones now. The tables of vectorizers are most likely as they were;
-    // if not, who comes next gives the rows back.
-    survive("release the rows of a worker process", [this] { pipeline_.Stop(); });
+    // Our SQL functions may have changed. The tables of vectorizers most likely have not; if they
+    // have, the next worker releases the rows.
+    survive("release the rows of a worker", [this] { pipeline_.Stop(); });
     return;
   }
-  survive("note that a worker process ends", [] { NoteStopping(); });
-  survive("release the rows of a worker process", [this] { pipeline_.Stop(); });
-  survive("note that a worker process has ended", [this] {
+  survive("record that a worker is stopping", [] { NoteStopping(); });
+  survive("release the rows of a worker", [this] { pipeline_.Stop(); });
+  survive("record that a worker has stopped", [this] {
     Heed(beater_.Send());
     NoteStopped();
   });
@@ -196,7 +195,8 @@ void Worker::Loop() {
   const WaitReason idle("waiting for changes", "AiWorkerIdle");
   const WaitReason busy("waiting for a provider", "AiWorkerProvider");
   pg::TurnMemory memory("ai worker turn");
-  while (!EndRequested() && !dismissed_ && slot_.suspended == 0 && presence_ != Presence::kGone) {
+  while (!ShutdownRequested() && !declared_dead_ && slot_.suspended == 0 &&
+         presence_ != Presence::kGone) {
     const pg::TurnMemory::Turn turn(memory);
     NoteTurn();
     if (MayWork()) {
@@ -207,31 +207,31 @@ void Worker::Loop() {
       }
     }
     const WaitReason& reason = wait_.fd >= 0 ? busy : idle;
-    const Asleep asleep(slot_, MyNumber());
+    const SleepScope asleep(slot_, MyNumber());
     reason.Wait(UntilNextTurn(), wait_.fd);
   }
 }
 
-/// SIGTERM cancels what is running: that is no error, wherever it was. Who cancels a statement of a
-/// worker has it put its rows back, and another one come in its place.
+/// SIGTERM cancels the running statement, which is not an error. When an administrator cancels a
+/// statement of a worker, the worker releases its rows and is restarted.
 void Worker::Run() {
   try {
     Loop();
   } catch (...) {
-    if (!EndRequested() && !CancelRequested()) {
+    if (!ShutdownRequested() && !CancelRequested()) {
       throw;
     }
   }
-  if (CancelRequested() && !EndRequested()) {
+  if (CancelRequested() && !ShutdownRequested()) {
     pg::Call([] {
-      ereport(LOG, errmsg("ai: a statement of a worker was cancelled: it releases its rows, and "
-                          "another worker takes its place"));
+      ereport(LOG, errmsg("ai: worker exits because its statement was canceled; its rows are "
+                          "released and it will be restarted"));
     });
   }
-  EndInOrder();
+  Shutdown();
 }
 
-/// From here on the coordinator knows the rows of this process for those of a live one.
+/// From here on the coordinator knows that the rows of this lease belong to a live process.
 void PublishLease(WorkerSlot& slot, const std::string& lease) {
   const SharedLock lock;
   strlcpy(slot.lease, lease.c_str(), sizeof(slot.lease));
@@ -244,7 +244,7 @@ void ConnectAndRun(DatabaseSlot& slot, WorkerSlot& mine) {
     ShareWithOtherOwners(slot);
     registration = RegisterWhenFree();
   } catch (...) {
-    if (!EndRequested()) {
+    if (!ShutdownRequested()) {
       throw;
     }
   }
@@ -268,7 +268,7 @@ void Work(Oid database) {
   if (slot->suspended == 0) {
     ConnectAndRun(*slot, mine);
   }
-  NoteOrderlyEnd();
+  NoteCleanExit();
 }
 
 }  // namespace

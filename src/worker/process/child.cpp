@@ -33,8 +33,8 @@ bool Child::Runs(const ProcessSlot& slot, SteadyTime now) {
   }
   pfree(handle_);
   handle_ = nullptr;
-  if (slot.ended_well) {
-    delay_.EndedWell();
+  if (slot.exited_cleanly) {
+    delay_.ExitedCleanly();
   } else {
     delay_.Failed(now);
   }
@@ -45,12 +45,12 @@ bool Child::Start(const ChildKind& kind, Oid database, int number, ProcessSlot& 
                   SteadyTime now) {
   BackgroundWorker worker = Describe(kind, database, number);
   delay_.Started(now);
-  slot.ended_well = false;
+  slot.exited_cleanly = false;
   slot.last_pid = 0;
   slot.life.since = slot.life.turned = now;
   slot.life.phase = policy::Phase::kStarting;
   const bool started = pg::Call([&] {
-    // The handle outlives the turn.
+    // The handle must outlive the turn's memory context.
     MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
     const bool registered = RegisterDynamicBackgroundWorker(&worker, &handle_);
     MemoryContextSwitchTo(caller);
@@ -64,7 +64,7 @@ bool Child::Start(const ChildKind& kind, Oid database, int number, ProcessSlot& 
   return started;
 }
 
-void Child::EndEarly() {
+void Child::TerminateEarly() {
   if (handle_ != nullptr) {
     pg::Call([this] { TerminateBackgroundWorker(handle_); });
   }

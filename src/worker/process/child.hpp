@@ -1,5 +1,5 @@
-// A background process that launcher or coordinator keeps running: starts it, sees that it ended,
-// starts it again in time.
+// A background process that the launcher or a coordinator keeps running: starts it, detects its
+// exit, and restarts it after a delay.
 #pragma once
 
 #include "core/clock.hpp"
@@ -8,37 +8,37 @@
 
 namespace ai::worker {
 
-/// What to start.
+/// What kind of process to start.
 struct ChildKind {
-  const char* title;     // what pg_stat_activity has as backend_type
-  const char* function;  // of this library
+  const char* title;     // the backend_type in pg_stat_activity
+  const char* function;  // the entry point in this library
 };
 
 class Child final {
  public:
-  /// Looks whether it still runs; its slot is the one that it occupies when it is up. The process
-  /// may have been started by an earlier incarnation of this one.
+  /// Whether it is still running; the slot is the one it occupies once it is up. The process may
+  /// have been started by an earlier incarnation of this one.
   bool Runs(const ProcessSlot& slot, SteadyTime now);
 
-  /// Starts it. False if the server has no place for another background worker, which is said now
-  /// and then.
+  /// Starts it. False if there is no free background worker slot, which is logged from time to
+  /// time.
   bool Start(const ChildKind& kind, Oid database, int number, ProcessSlot& slot, SteadyTime now);
 
-  /// When it may be started.
+  /// The earliest time to start it.
   SteadyTime NotBefore() const { return delay_.NotBefore(); }
 
-  /// Its end was not its fault, or somebody has seen to it: it may be started without delay.
-  void Forgive() { delay_.EndedWell(); }
+  /// Its exit was not its own fault, or the cause was fixed: it may be restarted without delay.
+  void Forgive() { delay_.ExitedCleanly(); }
 
-  /// Ends it before it has taken its slot.
-  void EndEarly();
+  /// Terminates it before it has taken its slot.
+  void TerminateEarly();
 
  private:
   BackgroundWorkerHandle* handle_ = nullptr;
   policy::RestartDelay delay_;
 };
 
-/// Which number Start gave to this process.
+/// The number that Start gave to this process.
 int MyNumber();
 
 }  // namespace ai::worker

@@ -16,7 +16,7 @@ bool TryLock(Oid extension) {
   return LockAcquire(&tag, AccessShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
-/// Reads the catalog as it is now, whatever the transaction's snapshot sees.
+/// Reads the current catalog, regardless of the transaction's snapshot.
 void Read(Extension& extension) {
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
@@ -59,7 +59,7 @@ Extension HoldExtension() {
       extension.presence = Presence::kBusy;
       return extension;
     }
-    // It may have been dropped, and created again, just before the lock.
+    // It may have been dropped and re-created just before the lock was taken.
     Read(extension);
     if (extension.oid == oid) {
       extension.presence = Presence::kThere;
@@ -79,7 +79,7 @@ Extension CheckExtension() {
 
 WorkTransaction::WorkTransaction() {
   if (HoldExtension().presence != Presence::kThere) {
-    throw ExtensionAway();
+    throw ExtensionUnavailable();
   }
 }
 

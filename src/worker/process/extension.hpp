@@ -1,7 +1,7 @@
-// Whether the extension is installed in this process's database, and whether it is ours to use now.
+// Whether the extension is installed in this process's database, and may be used now.
 //
-// DROP EXTENSION locks the extension first and its tables then. Who holds the extension in a
-// transaction before touching the tables can neither be in its way for long nor deadlock with it.
+// DROP EXTENSION locks the extension first, then its tables. A transaction that locks the extension
+// before it touches the tables neither blocks a DROP for long nor deadlocks with it.
 #pragma once
 
 #include "pg/spi.hpp"
@@ -12,7 +12,7 @@ namespace ai::worker {
 enum class Presence : std::uint8_t {
   kThere,
   kGone,
-  kBusy,  // somebody is dropping it: keep away from its tables, and look again
+  kBusy,  // it is being dropped: do not touch its tables, and check again later
 };
 
 struct Extension {
@@ -21,28 +21,28 @@ struct Extension {
   Oid owner = InvalidOid;
   char version[64] = "";
 
-  /// Whether library and SQL objects are of one version.
+  /// Whether the SQL objects have the library's version.
   bool FitsLibrary() const noexcept;
 };
 
 const char* LibraryVersion() noexcept;
 
-/// Call at the start of a transaction: never waits, and keeps the extension there until its end.
+/// Call at the start of a transaction: never waits, and locks the extension until the end of it.
 Extension HoldExtension();
 
-/// The same in a transaction of its own: a look.
+/// The same in a transaction of its own: only a check.
 Extension CheckExtension();
 
-/// Runs statements on our own tables in a short transaction, with the rights of the extension's
-/// owner. If the extension is not there for us, nothing is run.
+/// Runs statements on our own tables in a short transaction, as the extension's owner. Does nothing
+/// if the extension is unavailable.
 Extension WithExtension(const std::function<void(pg::Spi&)>& work);
 
-/// The extension is being dropped, or gone: nothing of ours may be touched now.
-struct ExtensionAway final : std::exception {
+/// The extension is being dropped or has been: none of its tables may be touched.
+struct ExtensionUnavailable final : std::exception {
   const char* what() const noexcept override { return "the extension is being dropped"; }
 };
 
-/// A transaction that touches our tables. Throws ExtensionAway instead of waiting for a DROP.
+/// A transaction that touches our tables. Throws ExtensionUnavailable rather than wait for a DROP.
 class WorkTransaction final {
  public:
   WorkTransaction();

@@ -5,13 +5,13 @@
 namespace ai::worker {
 namespace {
 
-constexpr int kMostKept = 8 << 20;
+constexpr int kMaxKept = 8 << 20;
 
 }  // namespace
 
 void FreedMemory::KeepSome() {
   mallopt(M_MMAP_THRESHOLD, 512 << 10);
-  mallopt(M_TRIM_THRESHOLD, kMostKept);
+  mallopt(M_TRIM_THRESHOLD, kMaxKept);
 }
 
 void FreedMemory::Return(SteadyTime now) {
@@ -20,8 +20,8 @@ void FreedMemory::Return(SteadyTime now) {
     return;
   }
   next_ = now + kInterval;
-  if (mallinfo2().fordblks > kMostKept) {
-    malloc_trim(kMostKept / 2);
+  if (mallinfo2().fordblks > kMaxKept) {
+    malloc_trim(kMaxKept / 2);
   }
 }
 

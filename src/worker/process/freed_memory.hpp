@@ -1,5 +1,4 @@
-// What becomes of memory that a worker has freed: kept for the next batch, or returned to the
-// system.
+// Whether memory that a worker has freed is kept for the next batch or returned to the system.
 #pragma once
 
 #include "core/clock.hpp"
@@ -8,13 +7,12 @@ namespace ai::worker {
 
 class FreedMemory final {
  public:
-  /// The texts and vectors of a batch are some hundred kilobytes that come and go: what one leaves
-  /// is kept for the next, up to a limit, and not returned to the system each time. Texts that
-  /// are long in themselves leave nothing behind.
+  /// The texts and vectors of a batch are a few hundred kilobytes: what one frees is kept for the
+  /// next, up to a limit, instead of being returned to the system each time. Long texts are
+  /// allocated with mmap and returned at once.
   static void KeepSome();
 
-  /// For a worker that has nothing to do: what large rows have left lies between what is used, and
-  /// nobody else returns it.
+  /// For an idle worker: returns fragmented free memory that large rows have left behind.
   void Return(SteadyTime now);
 
  private:

@@ -14,7 +14,7 @@ namespace ai::worker {
 
 namespace {
 
-volatile sig_atomic_t end_requested = false;
+volatile sig_atomic_t shutdown_requested = false;
 volatile sig_atomic_t cancel_requested = false;
 ProcessSlot* my_slot = nullptr;
 const ProcessSlot* my_supervisor = nullptr;
@@ -23,18 +23,18 @@ char my_component[64] = "";
 void OnTerminate(SIGNAL_ARGS) {
   (void)postgres_signal_arg;
   const int saved_errno = errno;
-  // A second signal does not cancel what the process does to end in order.
-  if (!end_requested && !proc_exit_inprogress) {
+  // A second signal must not cancel the statements of a clean shutdown.
+  if (!shutdown_requested && !proc_exit_inprogress) {
     InterruptPending = true;
     QueryCancelPending = true;
   }
-  end_requested = true;
+  shutdown_requested = true;
   SetLatch(MyLatch);
   errno = saved_errno;
 }
 
-/// pg_cancel_backend, or a lock timeout: the server sends this process the same signal for it. A
-/// user's trigger can end a statement with the same error, which is another thing.
+/// SIGINT comes from pg_cancel_backend or from a lock timeout, for which the server signals this
+/// process itself. (A user's trigger can raise the same error, which is neither.)
 void OnCancel(SIGNAL_ARGS) {
   (void)postgres_signal_arg;
   const int saved_errno = errno;
@@ -47,24 +47,25 @@ void OnCancel(SIGNAL_ARGS) {
   errno = saved_errno;
 }
 
-/// The supervisor asks whether this process lives. One that only sleeps goes round and shows it.
-void OnQuestion(SIGNAL_ARGS) {
+/// The supervisor pings this process. One that is only sleeping runs its loop once and thereby
+/// shows that it is alive.
+void OnPing(SIGNAL_ARGS) {
   (void)postgres_signal_arg;
   const int saved_errno = errno;
   if (my_slot != nullptr) {
-    my_slot->life.answered = std::chrono::steady_clock::now();
+    my_slot->life.replied = std::chrono::steady_clock::now();
   }
   SetLatch(MyLatch);
   errno = saved_errno;
 }
 
-/// Runs when the process holds no lock any more and is in no database: whoever waits for that looks
-/// at the slot.
-void LeaveSlot(int /*code*/, Datum /*argument*/) {
+/// Runs when the process has released its locks and left the database: those who wait for that
+/// check the slot.
+void VacateSlot(int /*code*/, Datum /*argument*/) {
   LeaveIsolation();
   {
     const SharedLock lock;
-    my_slot->place = kNobody;
+    my_slot->proc_number = kNobody;
     my_slot->pid = 0;
   }
   if (my_supervisor != nullptr) {
@@ -77,7 +78,7 @@ struct Override {
   const char* value;
 };
 
-/// ALTER DATABASE ... SET is meant for sessions.
+/// Settings from ALTER DATABASE ... SET are meant for sessions.
 constexpr Override kOverrides[] = {
     {"search_path", "pg_catalog, pg_temp"},
     {"default_transaction_isolation", "read committed"},
@@ -99,7 +100,8 @@ namespace {
 
 char database_name[NAMEDATALEN] = "";
 
-/// For pg_stat_activity and for ps, which has the title of the process before it.
+/// Sets the activity in pg_stat_activity and in the ps title, where the process's title precedes
+/// it.
 void Report(BackendState state, const char* activity) {
   char title[NAMEDATALEN + 64];
   pgstat_report_activity(state, activity);
@@ -114,7 +116,7 @@ void InstallSignalHandlers() {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, OnTerminate);
   pqsignal(SIGINT, OnCancel);
-  pqsignal(SIGUSR2, OnQuestion);
+  pqsignal(SIGUSR2, OnPing);
   BackgroundWorkerUnblockSignals();
 }
 
@@ -135,7 +137,7 @@ void Connect(Oid database, const char* application_name) {
     pg::LimitOwnersTime();
     pg::Transaction transaction;
     pg::Call([] {
-      // Finds the conversions to and from UTF-8 and keeps them: PostgreSQL looks for no other ones
+      // Looks up and caches the conversions to and from UTF-8: PostgreSQL cannot look them up
       // outside of transactions, where most of the work is done.
       SetConfigOption("client_encoding", "UTF8", PGC_SUSET, PGC_S_OVERRIDE);
       const char* name = get_database_name(MyDatabaseId);
@@ -153,14 +155,14 @@ bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor) {
     }
     slot.pid = MyProcPid;
     slot.last_pid = MyProcPid;
-    slot.ended_well = false;
-    slot.place = static_cast<int>(MyProc - ProcGlobal->allProcs);
+    slot.exited_cleanly = false;
+    slot.proc_number = static_cast<int>(MyProc - ProcGlobal->allProcs);
   }
   my_slot = &slot;
   my_supervisor = supervisor;
-  slot.life.dismissed = false;
+  slot.life.declared_dead = false;
   NotePhase(policy::Phase::kStarting);
-  pg::Call([] { on_shmem_exit(LeaveSlot, Datum{0}); });
+  pg::Call([] { on_shmem_exit(VacateSlot, Datum{0}); });
   return true;
 }
 
@@ -172,13 +174,13 @@ const char* MyComponent() noexcept {
   return my_component[0] == '\0' ? nullptr : my_component;
 }
 
-bool IsDismissed() noexcept {
-  return my_slot->life.dismissed;
+bool IsDeclaredDead() noexcept {
+  return my_slot->life.declared_dead;
 }
 
-std::uint32_t DeathsInDatabase() noexcept {
+std::uint32_t CrashesInDatabase() noexcept {
   const DatabaseSlot* database = FindDatabase(MyDatabaseId);
-  return database == nullptr ? 0 : database->deaths.load();
+  return database == nullptr ? 0 : database->crash_count.load();
 }
 
 bool EnterIsolation() noexcept {
@@ -205,13 +207,13 @@ void NotePhase(policy::Phase phase) noexcept {
   NoteTurn();
 }
 
-void NoteOrderlyEnd() {
+void NoteCleanExit() {
   const SharedLock lock;
-  my_slot->ended_well = true;
+  my_slot->exited_cleanly = true;
 }
 
-bool EndRequested() noexcept {
-  return end_requested;
+bool ShutdownRequested() noexcept {
+  return shutdown_requested;
 }
 
 bool CancelRequested() noexcept {
@@ -219,13 +221,14 @@ bool CancelRequested() noexcept {
 }
 
 bool EndsProcess(const pg::Error& error) noexcept {
-  return error.sqlstate() == ERRCODE_QUERY_CANCELED && (end_requested || cancel_requested);
+  return error.sqlstate() == ERRCODE_QUERY_CANCELED && (shutdown_requested || cancel_requested);
 }
 
-/// Who ends of itself may be asked to while it does: that does not cancel its last statements.
+/// A process that exits of its own accord may receive SIGTERM meanwhile: that must not cancel its
+/// last statements.
 void AllowLastStatements() {
   constexpr int kMilliseconds = 500;
-  end_requested = true;
+  shutdown_requested = true;
   QueryCancelPending = false;
   pg::Call([] { enable_timeout_after(STATEMENT_TIMEOUT, kMilliseconds); });
 }
@@ -234,7 +237,7 @@ WaitReason::WaitReason(const char* activity, const char* event_name)
     : activity_(activity), event_(pg::Call([&] { return pg::WaitEventNamed(event_name); })) {}
 
 void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
-  if (end_requested) {
+  if (shutdown_requested) {
     return;
   }
   pg::Call([&] {
@@ -244,7 +247,7 @@ void WaitReason::Wait(std::chrono::milliseconds at_most, int descriptor) const {
                       descriptor >= 0 ? descriptor : PGINVALID_SOCKET,
                       static_cast<long>(at_most.count()), event_);
     ResetLatch(MyLatch);
-    // Nothing was running that could have been cancelled.
+    // No statement was running that could have been cancelled.
     QueryCancelPending = false;
     cancel_requested = false;
     CHECK_FOR_INTERRUPTS();
@@ -264,7 +267,7 @@ void LogError(const char* what, const std::exception& error) {
 }
 
 void RecurringError::Failed(const std::exception& error) {
-  if (EndRequested() || last_ == error.what()) {
+  if (ShutdownRequested() || last_ == error.what()) {
     return;
   }
   last_ = error.what();

@@ -1,8 +1,8 @@
-// What launcher, coordinator and worker have in common: their signals, their place in the shared
+// What launcher, coordinator and worker have in common: signal handling, their slot in the shared
 // state, how they wait.
 //
-// SIGTERM does not end the process where it stands, as in a session: it cancels the statement that
-// is running, sets the latch, and leaves the process to put its things in order.
+// SIGTERM does not terminate the process right away as in a session: it cancels the running
+// statement, sets the latch, and lets the process shut down cleanly.
 #pragma once
 
 #include <chrono>
@@ -12,61 +12,61 @@
 
 namespace ai::worker {
 
-/// The first thing a process does.
+/// Has to be the first call of a process.
 void InstallSignalHandlers();
 
-/// Connects to a database with the rights of the bootstrap superuser, and sets what a database's
-/// own settings must not change for us.
+/// Connects to a database as the bootstrap superuser, and overrides settings that ALTER DATABASE
+/// must not change for us.
 void Connect(Oid database, const char* application_name);
 
-/// Takes a slot until the process ends, which wakes the supervisor if there is one. False if
-/// another process is in it. INVARIANT: before Connect, so that the slot is left after the
-/// database.
+/// Occupies a slot until the process exits, which wakes the supervisor if there is one. False if
+/// another process occupies it. INVARIANT: call before Connect, so that the slot is vacated after
+/// the connection is gone.
 bool Occupy(ProcessSlot& slot, const ProcessSlot* supervisor);
 
-/// How this process is called in ai.worker; null in a session.
+/// The name of this process in ai.worker; null in a session.
 void SetComponent(const char* name) noexcept;
 const char* MyComponent() noexcept;
 
-/// Whether this process is being ended because it was taken for dead.
-bool IsDismissed() noexcept;
+/// Whether this process is being terminated because it was declared dead.
+bool IsDeclaredDead() noexcept;
 
-/// How often rows of processes that died were released in this process's database.
-std::uint32_t DeathsInDatabase() noexcept;
+/// How often rows of crashed processes were released in this process's database.
+std::uint32_t CrashesInDatabase() noexcept;
 
-/// Becomes the only worker of its database that works on suspects (core/pipeline/isolator.hpp).
-/// False if another one is that. It ends with the process at the latest.
+/// Makes this process the only worker of its database that processes suspects
+/// (core/pipeline/isolator.hpp). False if another one does. Ends with the process at the latest.
 bool EnterIsolation() noexcept;
 void LeaveIsolation() noexcept;
 
-/// The loop of this process goes round; it gets to work, or begins to end.
+/// Records that the main loop has completed a turn, and the phase of the process.
 void NoteTurn() noexcept;
 void NotePhase(policy::Phase phase) noexcept;
 
-/// Notes that the process ends on purpose, so that it may be started again without delay.
-void NoteOrderlyEnd();
+/// Records that the process exits on purpose, so that it may be restarted without delay.
+void NoteCleanExit();
 
-/// Whether SIGTERM has come.
-bool EndRequested() noexcept;
+/// Whether SIGTERM has been received.
+bool ShutdownRequested() noexcept;
 
-/// Whether somebody has cancelled what this process does.
+/// Whether an administrator has cancelled what this process is doing.
 bool CancelRequested() noexcept;
 
-/// Whether an error is the end of this process or the cancellation of what it does, and not what a
-/// user's code has raised with the same SQLSTATE. It is not to be dealt with, but passed on.
+/// Whether an error is a shutdown or a cancellation of this process, as opposed to one that user
+/// code raised with the same SQLSTATE. Do not handle it, but rethrow it.
 bool EndsProcess(const pg::Error& error) noexcept;
 
-/// From now on a statement runs again although SIGTERM has come, for half a second at most.
+/// Allows statements to run although SIGTERM has been received, for half a second at most.
 void AllowLastStatements();
 
-/// What a process waits for, as pg_stat_activity shows it.
+/// What a process is waiting for, as shown in pg_stat_activity.
 class WaitReason final {
  public:
   WaitReason(const char* activity, const char* event_name);
 
-  /// Waits for the latch, for the descriptor (unless -1) to be readable, and no longer than told.
-  /// Afterwards interrupts are served and a changed configuration is read. Ends the process if the
-  /// server is gone.
+  /// Waits for the latch, for the descriptor (unless -1) to become readable, or for the timeout.
+  /// Then processes interrupts and reloads the configuration if it has changed. Exits if the
+  /// postmaster is gone.
   void Wait(std::chrono::milliseconds at_most, int descriptor = -1) const;
 
  private:
@@ -74,21 +74,21 @@ class WaitReason final {
   std::uint32_t event_;
 };
 
-/// What a process does now, as pg_stat_activity shows it.
+/// Sets what pg_stat_activity shows this process to be doing.
 void ShowActivity(const char* activity);
 
-/// Writes an error that was survived to the server's log.
+/// Logs an error from which the process has recovered.
 void LogError(const char* what, const std::exception& error);
 
-/// The same for what is tried again and again: an error is logged when it is new, and again only
-/// after it went well.
+/// The same for recurring operations: an error is logged once, and again only after a success or if
+/// it changes.
 class RecurringError final {
  public:
   explicit RecurringError(const char* what) : what_(what) {}
 
-  /// An error that comes of being asked to end is none.
+  /// Errors during shutdown are ignored.
   void Failed(const std::exception& error);
-  void WentWell() { last_.clear(); }
+  void Succeeded() { last_.clear(); }
 
  private:
   const char* what_;

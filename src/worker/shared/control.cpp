@@ -8,22 +8,22 @@ namespace ai::worker {
 
 namespace {
 
-bool asked = false;  // by the current transaction
+bool requested = false;  // by the current transaction
 
 void OnTransactionEnd(XactEvent event, void* /*argument*/) {
   if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE) {
     return;
   }
-  if (asked && event == XACT_EVENT_COMMIT) {
+  if (requested && event == XACT_EVENT_COMMIT) {
     WakeCoordinator();
   }
-  asked = false;
+  requested = false;
 }
 
 }  // namespace
 
 void AskCoordinator() {
-  asked = true;
+  requested = true;
 }
 
 void InstallControl() {

@@ -1,11 +1,11 @@
-// Commits by which an operator asks the coordinator for something.
+// Transactions in which an administrator requests something of the coordinator.
 #pragma once
 
 namespace ai::worker {
 
 void InstallControl();
 
-/// The coordinator is woken when this transaction commits.
+/// Wakes the coordinator when this transaction commits.
 void AskCoordinator();
 
 }  // namespace ai::worker

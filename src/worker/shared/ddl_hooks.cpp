@@ -10,9 +10,9 @@ namespace ai::worker {
 
 namespace {
 
-constexpr int kMaxSuspensions = 16;  // of one transaction; RENAME can be several
-constexpr int kMostWaits = 500;      // for processes to end
-constexpr long kMillisecondsOfAWait = 10;
+constexpr int kMaxSuspensions = 16;  // per transaction; there may be several RENAMEs
+constexpr int kMaxWaits = 500;      // for processes to exit
+constexpr long kWaitMilliseconds = 10;
 
 object_access_hook_type next_access_hook = nullptr;
 ProcessUtility_hook_type next_utility_hook = nullptr;
@@ -27,7 +27,7 @@ void OnObjectAccess(ObjectAccessType access, Oid class_id, Oid object, int part,
   if (next_access_hook != nullptr) {
     next_access_hook(access, class_id, object, part, argument);
   }
-  // Whichever extension it is: a new one's name cannot be seen yet.
+  // For any extension: the name of a new one is not visible yet.
   if (class_id == ExtensionRelationId &&
       (access == OAT_POST_CREATE || access == OAT_POST_ALTER || access == OAT_DROP)) {
     extension_changed = true;
@@ -54,7 +54,7 @@ bool MovesDatabase(const AlterDatabaseStmt* statement) {
   return false;
 }
 
-/// The database that must be empty for a command, or null.
+/// The database that a command needs without connections, or null.
 const char* DatabaseToEmpty(const Node* statement) {
   switch (nodeTag(statement)) {
     case T_DropdbStmt:
@@ -79,7 +79,7 @@ bool IsEmptyNow(const DatabaseSlot& slot) {
   return IsEmpty(slot);
 }
 
-/// Ends the processes of a database until the end of the transaction.
+/// Terminates the processes of a database until the end of the transaction.
 void Suspend(Oid database) {
   if (suspended_count == kMaxSuspensions) {
     return;
@@ -93,18 +93,18 @@ void Suspend(Oid database) {
     }
     ++slot->suspended;
     suspended[suspended_count++] = database;
-    EndProcesses(*slot);
+    TerminateProcesses(*slot);
   }
-  // After that the command itself says who is still connected.
-  for (int waits = 0; waits < kMostWaits && !IsEmptyNow(*slot); ++waits) {
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kMillisecondsOfAWait,
+  // After that the command itself reports other connections.
+  for (int waits = 0; waits < kMaxWaits && !IsEmptyNow(*slot); ++waits) {
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kWaitMilliseconds,
               PG_WAIT_EXTENSION);
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
   }
 }
 
-/// Only who may give the command: nobody else shall stop a database's processes.
+/// Only for those allowed to run the command: nobody else may stop a database's processes.
 void SuspendFor(const char* name) {
   const Oid database = get_database_oid(name, true);
   if (OidIsValid(database) && pg::OwnsDatabase(database, GetUserId())) {
@@ -112,8 +112,8 @@ void SuspendFor(const char* name) {
   }
 }
 
-/// What a prepared transaction has changed is known to nobody any more when it ends, perhaps by
-/// another session, after a restart.
+/// What a prepared transaction has changed is unknown when it is finished, perhaps by another
+/// session or after a restart.
 bool EndsPrepared(const Node* statement) {
   if (!IsA(statement, TransactionStmt)) {
     return false;

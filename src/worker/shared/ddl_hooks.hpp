@@ -1,13 +1,12 @@
-// What the processes have to know of commands: those that bring, change or remove the extension,
-// and those that need a database without any connection.
+// Tells the background processes about commands that create, alter or drop the extension, and about
+// those that need a database without connections.
 //
 //   command                                          | hook           | what happens
-//   CREATE, ALTER, DROP EXTENSION, by any way        | object access  | at commit: who serves the
-//                                                    |                | database looks at it again
-//   DROP DATABASE, ALTER DATABASE ... RENAME or SET  | ProcessUtility | its processes end first; at
-//   the TABLESPACE, CREATE DATABASE (for its template)   |                | end of the transaction
-//   they
-//                                                    |                | come back
+//   CREATE, ALTER, DROP EXTENSION, by any way        | object access  | at commit: the database's
+//                                                    |                | processes check it again
+//   DROP DATABASE, ALTER DATABASE ... RENAME or      | ProcessUtility | its processes exit first,
+//   SET TABLESPACE, CREATE DATABASE (its template)   |                | and restart at the end of
+//                                                    |                | the transaction
 #pragma once
 
 namespace ai::worker {

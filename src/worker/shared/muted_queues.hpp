@@ -1,21 +1,21 @@
-// Queues from which no worker may claim rows now, since their vectorizer is paused or disabled.
-// Commits to them wake nobody.
+// Queues from which no worker may claim rows now, because their vectorizer is paused or disabled.
+// Commits to them wake no worker.
 //
-// A worker that was told of a queue and finds that it may not be worked on notes so in shared
-// memory, with the number of changes of the catalog that had been told when it looked.
-// INVARIANT: a note counts only until the next such change, and a minute at most. So whoever ends a
-// pause needs to know nothing of it: the commit tells that the catalog has changed, which makes all
-// notes void, then wakes the workers.
+// A worker that is notified of a queue and finds that it may not claim from it records that in
+// shared memory, together with the value of catalog_changes at the time of its poll. INVARIANT: an
+// entry is valid only until the next catalog change, and for a minute at most. So whoever ends a
+// pause need not know about it: its commit counts a catalog change, which invalidates all entries,
+// and then wakes the workers.
 #pragma once
 
 #include "worker/shared/shared_state.hpp"
 
 namespace ai::worker {
 
-/// For commits: whether nobody needs to be woken for a queue.
+/// For commits: whether no worker needs to be woken for a queue.
 bool IsMuted(const DatabaseSlot& slot, Oid queue) noexcept;
 
-/// Notes it for so long, as of a look that began after so many catalog_changes.
+/// Mutes a queue for so long, as of a poll that began at this value of catalog_changes.
 void Mute(DatabaseSlot& slot, Oid queue, std::uint32_t catalog_changes,
           std::chrono::milliseconds time);
 

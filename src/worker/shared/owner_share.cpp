@@ -1,4 +1,4 @@
-// INVARIANT: MustLetGo is called by a signal handler: it reads atomics and the clock, and no more.
+// INVARIANT: MustYield is called by a signal handler: it reads atomics and the clock, and no more.
 #include "worker/shared/owner_share.hpp"
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Code that takes longer makes its owner a slow one.
+/// An owner whose code takes longer is considered slow.
 constexpr milliseconds kSlow{500};
-/// Code of an owner that is not known as slow is cancelled then.
+/// When code of an owner not known to be slow is cancelled.
 constexpr milliseconds kPatience{1000};
 constexpr std::chrono::seconds kMemory{60};
 
 DatabaseSlot* database = nullptr;
 bool several_owners = false;
 
-// Of the code that runs now.
+// The owner's code that is running now.
 Oid owner_at_work = InvalidOid;
 SteadyTime at_work_since;
 bool may_take_long = false;
@@ -61,7 +61,7 @@ void End() noexcept {
   }
 }
 
-bool MustLetGo() noexcept {
+bool MustYield() noexcept {
   return !may_take_long && Now() - at_work_since > kPatience;
 }
 
@@ -69,7 +69,7 @@ bool MustLetGo() noexcept {
 
 void ShareWithOtherOwners(DatabaseSlot& its_database) {
   database = &its_database;
-  pg::SetOwnerWatch({.begin = Begin, .end = End, .must_let_go = MustLetGo});
+  pg::SetOwnerWatch({.begin = Begin, .end = End, .must_yield = MustYield});
 }
 
 void SetSeveralOwners(bool several) noexcept {

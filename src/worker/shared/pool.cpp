@@ -49,7 +49,7 @@ const char* StateOf(const DatabaseSlot* slot) {
 }  // namespace
 
 EventCounts CountEvents(DatabaseSlot& slot) noexcept {
-  return {slot.events.PassOver(), slot.requests, slot.extension_changes};
+  return {slot.events.SkipAll(), slot.requests, slot.extension_changes};
 }
 
 void PoolPart::Reset() noexcept {
@@ -63,10 +63,10 @@ void PoolPart::Reset() noexcept {
   seen = {};
   check_at = {};
   is_due = false;
-  by_the_clock = false;
-  version_said = false;
-  unlogged_seen_to = false;
-  orphans_said = 0;
+  by_timer = false;
+  version_logged = false;
+  unlogged_checked = false;
+  orphans_logged = 0;
 }
 
 int CountProcesses(const DatabaseSlot& slot) noexcept {
@@ -108,9 +108,9 @@ std::optional<PoolFigures> DescribePool(Oid database) {
   return figures;
 }
 
-void CallForWork(DatabaseSlot& slot) noexcept {
-  // Who sets it looks at the counts of events after that, so either that one sees ours or we see
-  // that it is set. The first one to call is enough.
+void WakeForWork(DatabaseSlot& slot) noexcept {
+  // The coordinator sets it and then reads the event counts, so either it sees our event or we see
+  // the flag. One wake is enough.
   if (slot.pool.is_idle.load() && slot.pool.is_idle.exchange(false)) {
     Wake(slot.coordinator);
     Wake(Shared()->launcher);
@@ -120,14 +120,15 @@ void CallForWork(DatabaseSlot& slot) noexcept {
 void NoteRefusal(const char* title, SteadyTime now) {
   PoolState& pool = Shared()->pool;
   pool.refused_at = now;
-  if (IsRecent(pool.refusal_said_at.load(), now, kBetweenNotices)) {
+  if (IsRecent(pool.refusal_logged_at.load(), now, kBetweenNotices)) {
     return;
   }
-  pool.refusal_said_at = now;
+  pool.refusal_logged_at = now;
   pg::Call([&] {
     ereport(LOG, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-            errmsg("could not start another \"%s\": all background worker slots are in use", title),
-            errhint("Raise max_worker_processes and restart the server. It is tried again."));
+            errmsg("could not start another \"%s\": out of background worker slots", title),
+            errhint("Increase max_worker_processes and restart the server. The start will be "
+                    "retried."));
   });
 }
 

@@ -6,7 +6,7 @@ namespace ai::worker {
 
 QueueEvents TakeEvents(EventRing& ring, EventRing::Cursor& cursor) {
   QueueEvents events;
-  if (!ring.HasNews(cursor)) {
+  if (!ring.HasEvents(cursor)) {
     return events;
   }
   const auto taken = ring.Take(cursor, [&](Oid id) {

@@ -1,8 +1,8 @@
-// What commits tell the workers of their database: which queues they wrote to. Published by
-// wake.cpp, taken by each worker with a cursor of its own.
+// Events from commits to the workers of their database: which queues they wrote to. Published by
+// wake.cpp, taken by each worker with its own cursor.
 //
-// INVARIANT: take first, then look at the queues, in a transaction that begins after it. A commit
-// is visible before it publishes: what a look has missed comes as an event after it.
+// INVARIANT: take events first, then poll the queues in a transaction that begins afterwards. A
+// commit is visible before it publishes: what a poll has missed arrives as a later event.
 #pragma once
 
 #include "pg/queue/queue_notes.hpp"
@@ -10,33 +10,33 @@
 
 namespace ai::worker {
 
-/// What has changed since a worker last asked.
+/// What has changed since the worker last took events.
 struct QueueEvents {
-  bool everything = false;  // vectorizers, pauses, providers; or more than can be told
+  bool everything = false;  // vectorizers, pauses, providers; or an overflow
   bool jobs = false;        // embedding jobs
-  std::vector<Oid> queues;  // each once, in no order; some may be of vectorizers that are not known
+  std::vector<Oid> queues;  // each once; some may belong to vectorizers not known yet
 
   bool empty() const noexcept { return !everything && !jobs && queues.empty(); }
 };
 
-/// Moves the cursor, which is 0 at first.
+/// Advances the cursor, which starts at 0.
 QueueEvents TakeEvents(EventRing& ring, EventRing::Cursor& cursor);
 
-/// While it lives, the worker with this number sleeps, or is about to: events wake it.
+/// During its lifetime the worker with this number sleeps or is about to: events wake it.
 ///
-/// INVARIANT: no wake is lost. A worker says that it sleeps, then looks whether there are events; a
-/// commit publishes, then looks who sleeps. All four are sequentially consistent, so that one of
-/// the two sees the other: the worker does not sleep, or its latch is set. Who wakes a worker takes
-/// its bit, so that others save themselves the trouble.
-class Asleep final {
+/// INVARIANT: no wake-up is lost. A worker sets its bit, then checks for events; a commit
+/// publishes, then checks the bits. All four steps are sequentially consistent, so one side sees
+/// the other: either the worker does not sleep or its latch is set. Whoever wakes a worker clears
+/// its bit, so that others need not.
+class SleepScope final {
  public:
-  Asleep(DatabaseSlot& slot, int number) noexcept
+  SleepScope(DatabaseSlot& slot, int number) noexcept
       : sleeping_(slot.sleeping), bit_(std::uint32_t{1} << number) {
     sleeping_.fetch_or(bit_);
   }
-  ~Asleep() { sleeping_.fetch_and(~bit_); }
-  Asleep(const Asleep&) = delete;
-  Asleep& operator=(const Asleep&) = delete;
+  ~SleepScope() { sleeping_.fetch_and(~bit_); }
+  SleepScope(const SleepScope&) = delete;
+  SleepScope& operator=(const SleepScope&) = delete;
 
  private:
   std::atomic<std::uint32_t>& sleeping_;

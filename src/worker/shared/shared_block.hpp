@@ -1,4 +1,4 @@
-// An object in the server's shared memory, made when the server starts, and a lock on it.
+// An object in the server's shared memory, created at server start, with a lock.
 #pragma once
 
 #include <type_traits>
@@ -7,14 +7,14 @@
 
 namespace ai::worker {
 
-/// One T for the whole server. One that has more than its members, at its end, says how many bytes
-/// it needs in T::Bytes(), and its constructor makes all of them.
+/// One T for the whole server. A T with a trailing array returns its size from T::Bytes(), and its
+/// constructor initializes all of it.
 template <typename T>
 class SharedBlock final {
   static_assert(std::is_trivially_destructible_v<T>);
 
  public:
-  /// Asks for the memory. Called when the library is preloaded.
+  /// Requests the memory. Called when the library is preloaded.
   static void Install(const char* title) {
     name = title;
     next_request = shmem_request_hook;
@@ -26,7 +26,7 @@ class SharedBlock final {
   /// Null where the library was not preloaded.
   static T* Get() noexcept { return block; }
 
-  /// INVARIANT: short, and nothing that can ereport is called meanwhile.
+  /// INVARIANT: held briefly, and nothing that can ereport is called while it is held.
   class Lock final {
    public:
     Lock() noexcept { LWLockAcquire(lock, LW_EXCLUSIVE); }
@@ -52,7 +52,7 @@ class SharedBlock final {
     RequestNamedLWLockTranche(name, 1);
   }
 
-  /// After a crash the server makes its memory anew and calls this again.
+  /// After a crash the server re-creates its shared memory and calls this again.
   static void Startup() {
     if (next_startup != nullptr) {
       next_startup();

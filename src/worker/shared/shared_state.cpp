@@ -6,22 +6,22 @@ namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Oid>::is_always_lock_free &&
                   std::atomic<SteadyTime>::is_always_lock_free,
-              "an atomic in shared memory must not have a lock of its own");
+              "atomics in shared memory must be lock-free");
 
-/// For another database, or for none.
+/// Prepares the slot for another database, or frees it.
 void Reset(DatabaseSlot& slot, Oid database) {
   slot.finding = Finding::kUnknown;
-  slot.asked = false;
+  slot.check_requested = false;
   slot.suspended = 0;
   slot.sleeping = 0;
   ++slot.catalog_changes;
   slot.pool.Reset();
   slot.pool.seen = CountEvents(slot);
-  slot.coordinator.ended_well = false;
-  slot.indexer.ended_well = false;
-  slot.reconciler.ended_well = false;
+  slot.coordinator.exited_cleanly = false;
+  slot.indexer.exited_cleanly = false;
+  slot.reconciler.exited_cleanly = false;
   for (WorkerSlot& worker : slot.workers) {
-    worker.process.ended_well = false;
+    worker.process.exited_cleanly = false;
     worker.lease[0] = '\0';
   }
   slot.database = database;
@@ -64,7 +64,7 @@ bool IsEmpty(const DatabaseSlot& slot) noexcept {
 }
 
 void ReleaseDatabase(DatabaseSlot& slot) noexcept {
-  if (slot.suspended == 0 && !slot.asked && IsEmpty(slot)) {
+  if (slot.suspended == 0 && !slot.check_requested && IsEmpty(slot)) {
     Reset(slot, InvalidOid);
   }
 }

@@ -9,15 +9,16 @@
 namespace ai::worker {
 
 void Wake(const ProcessSlot& process) noexcept {
-  const int place = process.place.load();
-  if (place != kNobody) {
-    SetLatch(&ProcGlobal->allProcs[place].procLatch);
+  const int proc_number = process.proc_number.load();
+  if (proc_number != kNobody) {
+    SetLatch(&ProcGlobal->allProcs[proc_number].procLatch);
   }
 }
 
 namespace {
 
-/// Each once; see Asleep. A process that is gone may have left its bit, which wakes nobody.
+/// Wakes each sleeping worker once; see SleepScope. A process that has exited may have left its bit
+/// set, which is harmless.
 void WakeSleeping(DatabaseSlot& slot) noexcept {
   if (slot.sleeping.load() == 0) {
     return;
@@ -38,7 +39,7 @@ void Tell(DatabaseSlot& slot, const Oid* queues, int count) noexcept {
   }
   if (to_be_woken) {
     WakeSleeping(slot);
-    CallForWork(slot);
+    WakeForWork(slot);
   }
 }
 
@@ -62,11 +63,11 @@ void WakeForExtension() noexcept {
   {
     const SharedLock lock;
     if (DatabaseSlot* slot = ReserveDatabase(MyDatabaseId); slot != nullptr) {
-      slot->asked = true;
+      slot->check_requested = true;
       slot->extension_changes.fetch_add(1);
       Wake(slot->coordinator);
       WakeWorkers(*slot);
-      // One that leaves the extension alone, because somebody may drop it, takes no events.
+      // A worker that waits for a possible DROP EXTENSION to finish takes no events.
       for (const WorkerSlot& worker : slot->workers) {
         Wake(worker.process);
       }
@@ -92,38 +93,38 @@ void WakeCoordinator() noexcept {
   if (DatabaseSlot* slot = FindDatabase(MyDatabaseId); slot != nullptr) {
     slot->requests.fetch_add(1);
     Wake(slot->coordinator);
-    CallForWork(*slot);
+    WakeForWork(*slot);
   }
 }
 
-void Ask(ProcessSlot& process) noexcept {
-  process.life.asked = std::chrono::steady_clock::now();
+void Ping(ProcessSlot& process) noexcept {
+  process.life.pinged = std::chrono::steady_clock::now();
   const pid_t pid = process.pid;
   if (pid != 0) {
     kill(pid, SIGUSR2);
   }
 }
 
-void End(const ProcessSlot& process) noexcept {
+void Terminate(const ProcessSlot& process) noexcept {
   if (process.pid != 0) {
     kill(process.pid, SIGTERM);
   }
 }
 
-void EndStopped(ProcessSlot& process) noexcept {
-  process.life.dismissed = true;
+void TerminateStopped(ProcessSlot& process) noexcept {
+  process.life.declared_dead = true;
   if (process.pid != 0) {
     kill(process.pid, SIGTERM);
     kill(process.pid, SIGCONT);
   }
 }
 
-void EndProcesses(const DatabaseSlot& slot) noexcept {
-  End(slot.coordinator);
-  End(slot.indexer);
-  End(slot.reconciler);
+void TerminateProcesses(const DatabaseSlot& slot) noexcept {
+  Terminate(slot.coordinator);
+  Terminate(slot.indexer);
+  Terminate(slot.reconciler);
   for (const WorkerSlot& worker : slot.workers) {
-    End(worker.process);
+    Terminate(worker.process);
   }
 }
 

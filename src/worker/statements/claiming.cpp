@@ -1,6 +1,6 @@
 // All statements of a vectorizer look rows up one by one, by tid or by key, from the first table to
-// the last. A plan is made once, often while the tables are empty and the planner thinks nothing of
-// reading them whole for each row; the subqueries with OFFSET 0 leave it one way only.
+// the last. A plan is made once, often while the tables are empty and sequential scans look cheap;
+// the subqueries with OFFSET 0 force the join order.
 #include "worker/statements/claiming.hpp"
 
 #include "pg/column.hpp"
@@ -12,10 +12,10 @@ Datum SizeDatum(std::size_t size) {
   return Int64GetDatum(static_cast<std::int64_t>(size));
 }
 
-// $1 and $2 are tids of the queue, $3 is the most entries to look at, $4 the lease. A row that
-// waited to be retried has changed since: it starts anew; but a suspect is worked on by itself
-// first. Claims come one by one, and nobody else adds to the table of work or deletes what waits
-// there.
+// $1 and $2 are tids of the queue, $3 is the maximum number of entries to read, $4 the lease. A row
+// that waited for a retry has changed since: its attempts start over; but a suspect is still
+// isolated first. Claims are serialized, and nothing else inserts into the work table or deletes
+// waiting rows from it.
 constexpr const char* kChanges = R"(
 WITH seen AS MATERIALIZED (
   SELECT q.*, w._tid, w._held
@@ -47,8 +47,8 @@ SELECT
 constexpr const char* kInRange =
     "WHERE q.ctid OPERATOR(pg_catalog.>=) $1 AND q.ctid OPERATOR(pg_catalog.<) $2 LIMIT $3";
 
-// The queue has an index by which entries are claimed then, wherever they are; those that workers
-// have are passed over at once.
+// With priorities, entries are claimed in the order of the queue's index, wherever they are; those
+// of rows that workers hold are skipped immediately.
 constexpr const char* kByPriority =
     "WHERE w._held IS NOT TRUE ORDER BY q.priority DESC, q.queued_at LIMIT $3";
 

@@ -1,6 +1,6 @@
-// The statements by which a worker claims rows of a vectorizer: a row that has been claimed is
-// known by its tid in the table of work, together with the lease on it. So no key ever leaves the
-// database, whatever its type.
+// The statements by which a worker claims rows of a vectorizer. A claimed row is identified by its
+// tid in the work table, together with its lease. So no key ever leaves the database, whatever its
+// type.
 #pragma once
 
 #include "pg/statement.hpp"
@@ -9,13 +9,12 @@
 
 namespace ai::worker {
 
-/// From one part of the queue: all changes in it whose rows no worker has.
+/// Claims from one part of the queue: all changes of rows that no worker holds.
 class ClaimChanges final {
  public:
   explicit ClaimChanges(const StatementTexts& texts);
 
-  /// Tids of the queue: from the first one to the one before the end. If rows have priorities,
-  /// these are not looked at.
+  /// Tids of the queue, half-open; ignored if rows have priorities.
   struct Range {
     Tid begin;
     Tid end;
@@ -23,9 +22,9 @@ class ClaimChanges final {
   struct Result {
     std::vector<Tid> claimed;
     std::size_t seen = 0;                         // changes
-    Tid last = {};                                // of these, if there are some
+    Tid last = {};                                // of these, if any
     std::optional<std::int32_t> lowest_priority;  // of these
-    std::optional<Tid> first_held;                // of those whose rows workers have
+    std::optional<Tid> first_held;                // of those whose rows workers hold
   };
   Result Execute(pg::Spi& spi, const Range& range, std::size_t most, const pg_uuid_t& lease);
 
@@ -33,7 +32,7 @@ class ClaimChanges final {
   pg::Statement statement_;
 };
 
-/// Rows whose time to be retried has come, those that have waited longest.
+/// Claims rows due for a retry, longest wait first.
 class ClaimRetries final {
  public:
   explicit ClaimRetries(const StatementTexts& texts);
@@ -43,8 +42,8 @@ class ClaimRetries final {
   pg::Statement statement_;
 };
 
-/// Rows that a process has died with, whose time has come: those that one has, or that several have
-/// (alone).
+/// Claims suspects that are due: rows that one process crashed with, or one that several crashed
+/// with (alone).
 class ClaimSuspects final {
  public:
   explicit ClaimSuspects(const StatementTexts& texts);

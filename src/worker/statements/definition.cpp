@@ -8,7 +8,7 @@
 namespace ai::worker {
 namespace {
 
-// Bytes that are loaded stay bytes: whether they are a text is for each row to tell.
+// Loaded bytes stay bytes: whether they are valid text is checked per row.
 constexpr const char* kDefinition = R"(
 SELECT v.name, v.config::pg_catalog.text AS config, v.source_pk::pg_catalog.text AS key,
   ai._vectorizer_owner(v) AS owner, ai._vectorizer_max_attempts(v.config) AS max_attempts,

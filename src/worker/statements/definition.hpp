@@ -1,4 +1,4 @@
-// A vectorizer as the catalog has it.
+// A vectorizer as defined in the catalog.
 #pragma once
 
 #include "core/json/document.hpp"
@@ -20,7 +20,7 @@ struct VectorizerDefinition {
   VectorizerNames names = {};
 };
 
-/// Nothing if there is no such vectorizer. Throws ai::Error if its configuration cannot be read.
+/// Nothing if there is no such vectorizer. Throws ai::Error if its configuration is invalid.
 std::optional<VectorizerDefinition> LoadDefinition(pg::Spi& spi, std::int32_t id);
 
 }  // namespace ai::worker

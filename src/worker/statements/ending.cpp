@@ -8,12 +8,12 @@ using pipeline::RowPtr;
 
 namespace {
 
-// $1 tids of the table of work, $2 the lease, in all but one of these.
+// $1 tids of the work table, $2 the lease, in all but one of these.
 constexpr const char* kHeld = R"(
 SELECT ctid AS tid FROM {work}
 WHERE ctid OPERATOR(pg_catalog.=) ANY ($1) AND lease OPERATOR(pg_catalog.=) $2)";
 
-// As long as there is no dead letter, none is looked for.
+// Skips the lookup while there are no dead letters.
 constexpr const char* kComplete = R"(
 WITH gone AS (
   DELETE FROM {work}

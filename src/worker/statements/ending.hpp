@@ -1,5 +1,5 @@
-// The statements by which a worker ends its leases on rows of a vectorizer. Nothing happens to a
-// row whose lease another process has by now.
+// The statements by which a worker ends its leases on rows of a vectorizer. They skip rows that
+// another process has claimed since.
 #pragma once
 
 #include "pg/statement.hpp"
@@ -8,7 +8,7 @@
 
 namespace ai::worker {
 
-/// Which rows this process still has the lease of.
+/// The rows of which this process still holds the lease.
 class FindHeld final {
  public:
   explicit FindHeld(const StatementTexts& texts);
@@ -18,11 +18,11 @@ class FindHeld final {
   pg::Statement statement_;
 };
 
-/// Rows that are stored: they leave the table of work, and that of dead letters.
+/// Rows that are stored: removed from the work table, and from the dead letters.
 class CompleteRows final {
  public:
   explicit CompleteRows(const StatementTexts& texts);
-  /// How many seconds each row was waited for, in any order.
+  /// The latency of each row in seconds, in any order.
   std::vector<double> Execute(pg::Spi& spi, std::span<const pipeline::RowPtr> rows,
                               const pg_uuid_t& lease);
 
@@ -30,7 +30,7 @@ class CompleteRows final {
   pg::Statement statement_;
 };
 
-/// Uncharged: others may have the rows after the delay.
+/// Releases rows uncharged: others may claim them after the delay.
 class ReleaseRows final {
  public:
   explicit ReleaseRows(const StatementTexts& texts);
@@ -41,8 +41,8 @@ class ReleaseRows final {
   pg::Statement statement_;
 };
 
-/// All rows that this process has the lease of. Who is released without having been tried keeps its
-/// place in the line, which is retry_at: others that were tried, and failed, come after it.
+/// Releases all rows of this process. A row that was not tried keeps its position, which is
+/// retry_at: rows that were tried and failed come after it.
 class ReleaseAllRows final {
  public:
   explicit ReleaseAllRows(const StatementTexts& texts);
@@ -52,7 +52,7 @@ class ReleaseAllRows final {
   pg::Statement statement_;
 };
 
-/// Charged with an attempt: they are retried after the delay, twice as long each time.
+/// Charges an attempt: the rows are retried after the delay, doubled each time.
 class RetryRows final {
  public:
   explicit RetryRows(const StatementTexts& texts);
@@ -63,7 +63,7 @@ class RetryRows final {
   pg::Statement statement_;
 };
 
-/// Rows that nobody shall try again, with an error for each.
+/// Makes rows dead letters, with an error for each.
 class DeadLetterRows final {
  public:
   explicit DeadLetterRows(const StatementTexts& texts);

@@ -10,7 +10,7 @@ using pipeline::LoadedRow;
 
 namespace {
 
-/// Jobs that are loaded at once: how long a text is, is only known when it is there.
+/// Jobs that are loaded at once: the length of a text is only known once it is loaded.
 constexpr long kPart = 16;
 
 // In all of these $1 is the role, $2 the configuration.
@@ -23,15 +23,17 @@ WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(
     AND j.retry_at OPERATOR(pg_catalog.<=) pg_catalog.now()
   ORDER BY j.retry_at LIMIT $3 FOR UPDATE SKIP LOCKED)))";
 
-// $3 the most jobs, $4 the lease, $5 our version, $6 the time of the oldest vector to use again.
+// $3 the maximum number of jobs, $4 the lease, $5 our version, $6 the time of the oldest vector to
+// reuse.
 //
-// A text that is at work already is passed over: it has its vector when that is done. Claims come
-// one by one, so nobody can have begun with it since this statement's snapshot was taken. One that
-// was done is answered at once. Jobs that a user has just locked, to cancel them for one, are
-// passed over if that is wanted.
+// A job whose text is already in progress is skipped: it can reuse that vector later. Claims are
+// serialized, so no worker can have claimed it since this statement's snapshot was taken. A job
+// whose text has a vector is completed immediately. Jobs that a user has locked, for example to
+// cancel them, are skipped on request.
 //
-// One that was cancelled since is seen by what is asked of j itself. That is asked in a way that is
-// no condition of an index for the planner: the way to j is its tid. Nested loops keep the order.
+// The conditions on j itself detect a job that was cancelled since. They are written so that the
+// planner cannot use them as index conditions: j is looked up by its tid. Nested loops keep the
+// order.
 constexpr const char* kClaim = R"(
 WITH next AS MATERIALIZED (
   SELECT j.ctid AS tid, k.* FROM ai.embedding_jobs j
@@ -105,7 +107,7 @@ SELECT j.* FROM pg_catalog.unnest($3) AS p (tid), LATERAL (
     AND j.created_by OPERATOR(pg_catalog.=) $1 AND j.config_key OPERATOR(pg_catalog.=) $2
   OFFSET 0) j)";
 
-/// What both results above have in common.
+/// The columns that both results above have in common.
 class JobColumns final {
  public:
   explicit JobColumns(const pg::Rows& rows)

@@ -8,7 +8,7 @@
 
 namespace ai::worker {
 
-/// Jobs whose time to be retried has come are pending again.
+/// Makes jobs that are due for a retry pending again.
 class RequeueDueJobs final {
  public:
   RequeueDueJobs();
@@ -19,19 +19,18 @@ class RequeueDueJobs final {
   pg::Statement statement_;
 };
 
-/// Jobs that are pending, the highest priority first. Those whose text has a vector that is new
-/// enough are completed by that.
+/// Claims pending jobs, highest priority first. Those whose text has a recent enough vector are
+/// completed with it.
 class ClaimJobs final {
  public:
   ClaimJobs();
 
   struct Result {
     std::vector<pipeline::LoadedRow> claimed;  // with the text, unless it is long
-    std::vector<Uuid> answered;                // are completed
-    std::int32_t lowest_priority = 0;          // of these, if there are some
+    std::vector<Uuid> answered;                // completed immediately
+    std::int32_t lowest_priority = 0;          // of these, if any
   };
-  /// Jobs that somebody has locked are passed over if locks are minded, which costs; so it is for
-  /// times when somebody may.
+  /// Skips locked jobs if asked to, which costs; so only when jobs may be locked.
   Result Execute(pg::Spi& spi, const JobGroup& group, std::size_t most, const pg_uuid_t& lease,
                  TimestampTz oldest_vector, bool mind_locks);
 
@@ -40,8 +39,8 @@ class ClaimJobs final {
   pg::Statement minding_locks_;
 };
 
-/// Jobs that a process has died with, whose time has come: those that one has, or that several have
-/// (alone).
+/// Claims suspects that are due: jobs that one process crashed with, or one that several crashed
+/// with (alone).
 class ClaimSuspectJobs final {
  public:
   ClaimSuspectJobs();
@@ -52,15 +51,15 @@ class ClaimSuspectJobs final {
   pg::Statement statement_;
 };
 
-/// The texts of jobs that this process still has.
+/// Loads the texts of jobs that this process still holds.
 class LoadJobs final {
  public:
   LoadJobs();
 
-  /// Is given each job; what it says to the last one of a part tells whether to go on.
+  /// Called for each job; its result for the last one of a part tells whether to continue.
   using Take = std::function<bool(pipeline::LoadedRow)>;
 
-  /// A job whose text has more bytes than that comes without it.
+  /// A longer text than this is not loaded.
   void Execute(pg::Spi& spi, const JobGroup& group, std::span<const Tid> tids,
                const pg_uuid_t& lease, std::size_t most_bytes, const Take& take);
 

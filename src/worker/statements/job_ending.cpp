@@ -5,7 +5,7 @@
 namespace ai::worker {
 namespace {
 
-// A suspect stays aside from the others.
+// A suspect stays isolated from the others.
 constexpr const char* kRelease = R"(
 UPDATE ai.embedding_jobs j SET attempts = j.attempts OPERATOR(pg_catalog.-) 1, started_at = NULL,
   status = CASE WHEN $3 OPERATOR(pg_catalog.>) interval '0'

@@ -1,6 +1,5 @@
-// The statements by which a worker ends its leases on embedding jobs. Nothing happens to a job that
-// another process has by now, or that was cancelled; and one that somebody has locked is passed
-// over.
+// The statements by which a worker ends its leases on embedding jobs. They skip jobs that another
+// process has claimed since, that were cancelled, or that are locked.
 #pragma once
 
 #include <chrono>
@@ -12,7 +11,7 @@
 
 namespace ai::worker {
 
-/// Uncharged: others may have the jobs after the delay.
+/// Releases jobs uncharged: others may claim them after the delay.
 class ReleaseJobs final {
  public:
   ReleaseJobs();
@@ -24,7 +23,7 @@ class ReleaseJobs final {
   pg::Statement statement_;
 };
 
-/// All that this process has of a group.
+/// Releases all jobs of a group that this process holds.
 class ReleaseAllJobs final {
  public:
   ReleaseAllJobs();
@@ -34,7 +33,8 @@ class ReleaseAllJobs final {
   pg::Statement statement_;
 };
 
-/// Charged with an attempt: they are retried after the delay, or dead letters if that was the last.
+/// Charges an attempt: the jobs are retried after the delay, or become dead letters if none is
+/// left.
 class FailJobs final {
  public:
   FailJobs();
@@ -43,7 +43,7 @@ class FailJobs final {
     std::vector<Uuid> ended;
     std::vector<Uuid> dead_letters;  // of these
   };
-  /// If it is final, that was the last attempt, whatever their number.
+  /// If final, there is no further attempt, whatever their number.
   Result Execute(pg::Spi& spi, std::span<const Uuid> jobs, const pg_uuid_t& lease,
                  std::chrono::milliseconds delay, std::string_view step, const Failure& failure,
                  bool final);
@@ -52,7 +52,7 @@ class FailJobs final {
   pg::Statement statement_;
 };
 
-/// Which jobs this process still has.
+/// The jobs that this process still holds.
 class FindHeldJobs final {
  public:
   FindHeldJobs();
@@ -62,7 +62,7 @@ class FindHeldJobs final {
   pg::Statement statement_;
 };
 
-/// Gives a message to the jobs that are next in the line.
+/// Sets an error message on the jobs that are next in the queue.
 class NoteOnJobs final {
  public:
   NoteOnJobs();

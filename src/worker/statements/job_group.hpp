@@ -1,4 +1,4 @@
-// Jobs that go together: those of a role with one embedding configuration.
+// A group of jobs: those of a role with one embedding configuration.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct JobGroup {
   }
 };
 
-/// A uuid, as good as what it points to; and the uuid of a value.
+/// A uuid datum, valid as long as what it points to; and the uuid of a datum.
 inline Datum UuidDatum(const Uuid& uuid) {
   return PointerGetDatum(uuid.data());
 }

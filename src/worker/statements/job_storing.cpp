@@ -11,8 +11,8 @@ using pipeline::RowPtr;
 
 namespace {
 
-// $1 ids, $2 tids, $3 vectors, $4 the lease, $5 dimensions, $6 now. The tid is but the shortest way
-// to a job; whether it is still there, its id tells.
+// $1 ids, $2 tids, $3 vectors, $4 the lease, $5 dimensions, $6 now. The tid is only a shortcut; the
+// id tells whether it is still the same job.
 constexpr const char* kStore = R"(
 UPDATE ai.embedding_jobs j SET status = 'completed', completed_at = $6, embedded_at = $6,
   embedding_vector = m.embedding, embedding_dimensions = $5, error_message = NULL,

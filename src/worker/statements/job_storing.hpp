@@ -8,11 +8,11 @@
 
 namespace ai::worker {
 
-/// Jobs whose vectors are there.
+/// Completes jobs with their vectors.
 class StoreJobs final {
  public:
   explicit StoreJobs(const VectorTypes& types);
-  /// Those that were completed. Without minding locks it waits for who has locked one.
+  /// Returns those that were completed. Waits for locked jobs unless told to skip them.
   std::vector<Uuid> Execute(pg::Spi& spi, std::span<const pipeline::RowPtr> rows,
                             const pg_uuid_t& lease, std::size_t dimensions, bool mind_locks);
 

@@ -15,8 +15,8 @@ constexpr long kRowPart = 16;
 /// Vectors that are loaded at once.
 constexpr long kVectorPart = 100;
 
-// $1 tids of the table of work, $2 the most bytes. A type's own length is known without fetching
-// the value.
+// $1 tids of the work table, $2 the maximum number of bytes. The length of a value is known without
+// detoasting it.
 constexpr const char* kRows = R"(
 SELECT k.ctid AS tid, k.attempts, s.*
 FROM {work} k
@@ -56,7 +56,7 @@ std::string Columns(const VectorizerNames& names, std::string_view separator, co
   return list;
 }
 
-/// A text, or bytes that are one.
+/// A text, or bytes that are valid text.
 std::optional<std::string> TextAt(const pg::Rows& rows, std::uint64_t row, int column) {
   const auto value = rows.At(row, column);
   if (!value) {
@@ -73,7 +73,7 @@ bool IsText(const std::string& bytes) {
   return utf8::IsValid(bytes) && bytes.find('\0') == std::string::npos;
 }
 
-/// The vectors of a result with the columns content_hash and embedding, some at a time.
+/// The vectors of a result with the columns content_hash and embedding, in parts.
 void EachVector(pg::Statement& statement, pg::Spi& spi, Datum argument, const TakeVector& take) {
   pg::TurnMemory memory("ai found vectors");
   statement.Fetch(spi, {argument}, kVectorPart, [&](const pg::Rows& rows) {

@@ -1,5 +1,5 @@
-// The statements by which a worker loads rows that it has claimed, and what the target has of them.
-// They run as the owner of the source.
+// The statements by which a worker loads rows it has claimed, and their chunks in the target. They
+// run as the owner of the source.
 #pragma once
 
 #include "pg/statement.hpp"
@@ -13,10 +13,10 @@ class LoadRows final {
  public:
   explicit LoadRows(const StatementTexts& texts);
 
-  /// Is given each row; what it says to the last one of a part tells whether to go on.
+  /// Called for each row; its result for the last one of a part tells whether to continue.
   using Take = std::function<bool(pipeline::LoadedRow)>;
 
-  /// Of a row with more bytes than that, only their number is loaded.
+  /// For a row with more bytes than this, only the size is loaded.
   void Execute(pg::Spi& spi, std::span<const Tid> tids, std::size_t most_bytes, const Take& take);
 
  private:
@@ -24,7 +24,7 @@ class LoadRows final {
   int columns_;  // of the template
 };
 
-/// The numbers and hashes of the chunks that the target has of rows.
+/// The numbers and hashes of the rows' chunks in the target.
 class LoadChunkHashes final {
  public:
   explicit LoadChunkHashes(const StatementTexts& texts);
@@ -40,11 +40,11 @@ class LoadChunkHashes final {
   pg::Statement statement_;
 };
 
-/// Is given a vector that the target has, and the hash of its text. The vector is good for the
+/// Called with a vector from the target and the hash of its text. The vector is valid during the
 /// call.
 using TakeVector = std::function<void(const policy::ContentHash&, std::span<const float>)>;
 
-/// The vectors that the target has of rows.
+/// The vectors of rows in the target.
 class LoadVectorsOfRows final {
  public:
   explicit LoadVectorsOfRows(const StatementTexts& texts);
@@ -54,7 +54,7 @@ class LoadVectorsOfRows final {
   pg::Statement statement_;
 };
 
-/// The vectors that the target has of texts, whatever row they are of.
+/// The vectors of texts in the target, of any row.
 class LoadVectorsOfTexts final {
  public:
   explicit LoadVectorsOfTexts(const StatementTexts& texts);

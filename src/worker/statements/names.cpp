@@ -9,7 +9,7 @@
 namespace ai::worker {
 namespace {
 
-/// What of(column) says of each column of the key, joined.
+/// The results of of(column) for each column of the key, joined.
 template <typename Of>
 std::string Join(const std::vector<KeyColumn>& key, std::string_view separator, const Of& of) {
   std::string list;
@@ -71,7 +71,7 @@ std::string StatementTexts::ValueOf(std::string_view name) const {
              InRow(column, name.substr(at + kMatches.size()));
     });
   }
-  throw Error(ErrorCode::kInternal, "nothing is known as {" + std::string(name) + "}");
+  throw Error(ErrorCode::kInternal, "unknown placeholder {" + std::string(name) + "}");
 }
 
 }  // namespace ai::worker

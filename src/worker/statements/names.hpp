@@ -1,7 +1,6 @@
-// What the statements of a vectorizer are made from: the names of its tables and columns, and the
-// few choices of its configuration that make a statement another one. All quoted, all with their
-// schemas: whatever the search_path of the process is, no object of a user takes the place of one
-// of the server's. test/t/068 checks.
+// What the statements of a vectorizer are built from: the names of its tables and columns, and the
+// few options that change a statement. All quoted and schema-qualified: whatever the search_path,
+// no user object can take the place of one of the server's. test/t/068 checks.
 #pragma once
 
 #include <initializer_list>
@@ -10,10 +9,10 @@
 
 namespace ai::worker {
 
-/// A column of the key, as each table calls it.
+/// A column of the key, by its name in each table.
 struct KeyColumn {
   std::string source;
-  std::string queue;  // in the tables of changes, of work and of dead letters
+  std::string queue;  // in the queue, the work table and the failed table
   std::string target;
   std::string equals;  // the operator
 
@@ -23,18 +22,18 @@ struct KeyColumn {
 /// Equal ones make equal statements.
 struct VectorizerNames {
   std::int32_t id = 0;
-  std::string source;  // as it is written after FROM
+  std::string source;  // as written after FROM
   std::string target;
   std::string queue;
   std::string work;
   std::string failed;
   Oid failed_table = InvalidOid;
   std::vector<KeyColumn> key;
-  std::string key_as_jsonb;         // of a row g of the tables of work or of dead letters
+  std::string key_as_jsonb;         // of a row g of the work table or the failed table
   std::vector<std::string> loaded;  // expressions of a row s of the source, the text first
   std::string vector;               // the type
   std::string embedding_column;     // of the source; empty if the destination is a table
-  bool by_priority = false;         // rows have one each
+  bool by_priority = false;         // rows have priorities
 
   bool operator==(const VectorizerNames&) const = default;
 };
@@ -47,7 +46,7 @@ struct VectorTypes {
   Oid array;
 };
 
-/// Makes the texts of statements. In braces:
+/// Builds statements from templates. In braces:
 ///
 // clang-format off
 ///   {source} {target} {queue} {work} {failed}  a table
@@ -60,10 +59,10 @@ struct VectorTypes {
 /// where s is a row of the source, t one of the target, and any other letter one of our own tables.
 class StatementTexts final {
  public:
-  /// What else stands in braces in one statement.
+  /// Additional placeholders of one statement.
   using Values = std::initializer_list<std::pair<std::string_view, std::string>>;
 
-  /// All texts that are made are kept, too, if there is something to keep them in.
+  /// Records all statements, if a list is given.
   explicit StatementTexts(const VectorizerNames& its_names,
                           std::vector<std::string>* kept = nullptr)
       : names(its_names), kept_(kept) {}

@@ -3,26 +3,26 @@
 namespace ai::worker {
 
 using pipeline::StepFailure;
-using pipeline::StepTrouble;
+using pipeline::StepError;
 
 StepFailure FailureOf(const pg::Error& error) {
   if (pg::MeetsLock(error)) {
-    return {StepTrouble::kRowLocked, error.what()};
+    return {StepError::kRowLocked, error.what()};
   }
   if (pg::IsAboutRow(error)) {
-    return {StepTrouble::kAboutRow, error.what()};
+    return {StepError::kRowRejected, error.what()};
   }
-  return {pg::IsOfServer(error) ? StepTrouble::kOfServer : StepTrouble::kOther, error.what()};
+  return {pg::IsOfServer(error) ? StepError::kServer : StepError::kOther, error.what()};
 }
 
 StepFailure FailureOf(const pg::OwnerCancelled& error) {
   const bool timed_out = error.reason() == pg::OwnerCancelled::Reason::kTime;
-  return {timed_out ? StepTrouble::kTimedOut : StepTrouble::kYielded, error.what()};
+  return {timed_out ? StepError::kTimedOut : StepError::kYielded, error.what()};
 }
 
 StepFailure FailureOf(const ai::Error& error) {
   const bool dropped = error.code() == ErrorCode::kUndefinedObject;
-  return {dropped ? StepTrouble::kDropped : StepTrouble::kUnusable,
+  return {dropped ? StepError::kDropped : StepError::kUnusable,
           Failure{.failure_class = FailureClass::kConfiguration,
                   .message = error.what(),
                   .hint = error.hint()}};

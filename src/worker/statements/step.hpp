@@ -1,4 +1,4 @@
-// From what a step on the database throws to what the pipeline is told.
+// Translates exceptions of a step on the database into failures of the pipeline.
 #pragma once
 
 #include <type_traits>
@@ -10,35 +10,35 @@
 
 namespace ai::worker {
 
-/// A failure of a step that is known where it happens; nothing was changed.
+/// A step detects by itself that it has to fail; nothing was changed.
 struct StepAbandoned final : std::exception {
-  StepAbandoned(pipeline::StepTrouble its_trouble, const char* its_reason)
-      : trouble(its_trouble), reason(its_reason) {}
+  StepAbandoned(pipeline::StepError its_error, const char* its_reason)
+      : error(its_error), reason(its_reason) {}
   const char* what() const noexcept override { return reason; }
 
-  pipeline::StepTrouble trouble;
+  pipeline::StepError error;
   const char* reason;
 };
 
-/// Some of the rows are with another process by now.
+/// Another process has claimed some of the rows.
 inline StepAbandoned LeaseLost() {
-  return {pipeline::StepTrouble::kLeaseLost, "rows were taken back"};
+  return {pipeline::StepError::kLeaseLost, "lease of rows was lost"};
 }
-/// The work table was rewritten (VACUUM FULL, for one): no row can be found by its tid any more.
+/// The work table was rewritten (for example by VACUUM FULL): rows can no longer be found by tid.
 inline StepAbandoned TableRewritten() {
-  return {pipeline::StepTrouble::kTableGone, "the work table was rewritten"};
+  return {pipeline::StepError::kTableGone, "the work table was rewritten"};
 }
-/// Somebody has locked a table that is needed. Nobody waits for that.
+/// A required table is locked; steps do not wait for that.
 inline StepAbandoned TableLocked() {
-  return {pipeline::StepTrouble::kTableLocked, "a table is locked"};
+  return {pipeline::StepError::kTableLocked, "a table is locked"};
 }
 
 pipeline::StepFailure FailureOf(const pg::Error& error);
 pipeline::StepFailure FailureOf(const pg::OwnerCancelled& error);
 pipeline::StepFailure FailureOf(const ai::Error& error);
 
-/// Runs a step. What ends the process is passed on; is_outdated is asked when a table or a column
-/// is missing: it may have another name.
+/// Runs a step. What ends the process is rethrown; is_outdated is called when a table or column
+/// does not exist: it may have been renamed.
 template <typename Body, typename IsOutdated>
 auto RunStep(const IsOutdated& is_outdated, const Body& body)
     -> pipeline::Step<std::invoke_result_t<Body>> {
@@ -50,7 +50,7 @@ auto RunStep(const IsOutdated& is_outdated, const Body& body)
       return body();
     }
   } catch (const StepAbandoned& abandoned) {
-    return pipeline::StepFailure(abandoned.trouble, abandoned.reason);
+    return pipeline::StepFailure(abandoned.error, abandoned.reason);
   } catch (const pg::OwnerCancelled& error) {
     return FailureOf(error);
   } catch (const pg::Error& error) {
@@ -59,7 +59,7 @@ auto RunStep(const IsOutdated& is_outdated, const Body& body)
     }
     pipeline::StepFailure failure = FailureOf(error);
     if (pg::MissesName(error) && is_outdated()) {
-      failure.trouble = pipeline::StepTrouble::kOutdated;
+      failure.error = pipeline::StepError::kOutdated;
     }
     return failure;
   } catch (const ai::Error& error) {
@@ -70,7 +70,7 @@ auto RunStep(const IsOutdated& is_outdated, const Body& body)
   }
 }
 
-/// The same for a step that has no names of users in it.
+/// The same for a step that uses only our own tables.
 template <typename Body>
 auto RunStep(const Body& body) {
   return RunStep([] { return false; }, body);

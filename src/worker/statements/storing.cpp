@@ -32,7 +32,7 @@ SELECT k.ctid AS tid
 FROM {work} k, LATERAL (SELECT FROM {source} s WHERE {s matches k} OFFSET 0) s
 WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1))";
 
-// The same for a column of the source, where rows that are alive can be locked.
+// The same for a column of the source, whose rows have to be locked.
 constexpr const char* kAliveToLock = R"(
 SELECT k.ctid AS tid FROM {work} k JOIN {source} s ON {s matches k}
 WHERE k.ctid OPERATOR(pg_catalog.=) ANY ($1) {lock})";
@@ -61,7 +61,7 @@ void WriteChunks::Execute(pg::Spi& spi, std::span<const NewChunk> chunks,
     hashes.push_back(pg::ByteaDatum(chunk.get().hash));
   }
   const Datum all_texts = pg::ArrayDatum(TEXTOID, texts);
-  pg::Call([&] {  // a text may be long, and is in the array now
+  pg::Call([&] {  // a text may be long, and has been copied to the array
     for (const Datum text : texts) {
       pfree(DatumGetPointer(text));
     }

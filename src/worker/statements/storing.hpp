@@ -30,14 +30,14 @@ class WriteChunks final {
   Oid vector_type_;
 };
 
-/// Removes the chunks of each row from a number on.
+/// Removes each row's chunks from a number on.
 class TrimChunks final {
  public:
   explicit TrimChunks(const StatementTexts& texts);
 
   struct Length {
     Tid tid;
-    std::size_t chunks;  // that stay
+    std::size_t chunks;  // to keep
   };
   void Execute(pg::Spi& spi, std::span<const Length> lengths);
 
@@ -45,7 +45,7 @@ class TrimChunks final {
   pg::Statement statement_;
 };
 
-/// Which rows the source still has.
+/// The rows that still exist in the source.
 class FindAlive final {
  public:
   explicit FindAlive(const StatementTexts& texts);
@@ -55,7 +55,7 @@ class FindAlive final {
   pg::Statement statement_;
 };
 
-/// Locks rows of the source; those that somebody else has locked are passed over.
+/// Locks rows of the source, skipping locked ones.
 class LockSourceRows final {
  public:
   explicit LockSourceRows(const StatementTexts& texts);

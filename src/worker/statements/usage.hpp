@@ -1,4 +1,4 @@
-// The statements by which a worker counts what it has used.
+// The statements by which a worker adds to the usage counters.
 #pragma once
 
 #include "core/pipeline/usage.hpp"
@@ -7,7 +7,7 @@
 
 namespace ai::worker {
 
-/// A vectorizer that was dropped meanwhile has no counters any more.
+/// Does nothing for a vectorizer that was dropped meanwhile.
 void AddUsageOfVectorizer(pg::Spi& spi, std::int32_t id, const std::string& lease,
                           const std::string& model, const pipeline::Usage& usage);
 

@@ -1,5 +1,5 @@
-// All statements that a worker runs for a vectorizer: one type for each, which has its text, binds
-// its parameters and reads its columns.
+// All statements that a worker runs for a vectorizer: one type for each, which builds its text,
+// binds its parameters and reads its columns.
 #pragma once
 
 #include "worker/statements/claiming.hpp"

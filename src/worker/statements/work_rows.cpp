@@ -9,9 +9,9 @@
 namespace ai::worker {
 namespace {
 
-/// When the server goes down, the last claims are lost, since nobody waits for the disk: the rows
-/// are in the queue still. But if it was one of them that took it down, nobody would ever know; so
-/// after a crash claims are made to last.
+/// With asynchronous commit a server crash loses the last claims: the rows are still in the queue.
+/// But if one of them caused the crash, that would never be detected; so after a crash claims are
+/// committed synchronously.
 void CommitDurably() {
   const DatabaseSlot* database = FindDatabase(MyDatabaseId);
   if (database == nullptr || !database->has_crashed) {
@@ -23,9 +23,9 @@ void CommitDurably() {
   });
 }
 
-/// Claimers of a table of work come one by one, until the end of their transactions. An advisory
-/// lock could be taken by any role; a lock on a part of an object, as this one is, by none:
-/// PostgreSQL has no statement for it, and takes such locks on catalogs' objects as a whole only.
+/// Serializes claims on a work table until the end of their transactions. An advisory lock could be
+/// taken by any role; a lock with an object sub-id, as this one, by none: PostgreSQL has no
+/// statement for it, and itself locks only whole objects.
 bool TryLockClaims(Oid work) {
   constexpr std::uint16_t kClaims = 1;
   return pg::Call([work] {

@@ -1,5 +1,5 @@
-// Rows of a work table, by their tids: as sets, as arrays for statements, and the locks that keep
-// them good.
+// Rows of a work table by tid: as sets, as arrays for statements, and the locks that keep tids
+// valid.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ inline Tid TidOf(const ItemPointerData& pointer) {
   return {ItemPointerGetBlockNumber(&pointer), ItemPointerGetOffsetNumber(&pointer)};
 }
 
-/// Tids as a tid or a tid[] for statements; good as long as this is.
+/// Tids as a tid or tid[] datum, valid during the lifetime of this object.
 class TidDatums final {
  public:
   explicit TidDatums(std::span<const Tid> tids);
@@ -37,7 +37,7 @@ inline Tid TidFrom(Datum value) {
   return TidOf(pg::TidAt(value));
 }
 std::vector<Tid> TidArray(Datum value);
-/// Zeros if the bytes are none.
+/// Zeros if the bytes are not a hash.
 policy::ContentHash Hash(Datum value);
 
 }  // namespace reading
@@ -53,26 +53,26 @@ inline TidSet TidSetFrom(const pg::Rows& rows) {
   return {tids.begin(), tids.end()};
 }
 
-/// Those of tids that were not loaded.
+/// The tids that were not loaded.
 std::vector<Tid> NotLoaded(std::span<const Tid> tids, std::span<const pipeline::LoadedRow> loaded);
 
-/// What is on disk for a table now; another number means that it was rewritten.
+/// The current relfilenode of a table; it changes when the table is rewritten.
 struct File {
   Oid number;
   BlockNumber blocks;
 };
 File FileOf(Oid table);
 
-/// Throws TableRewritten if the table has another file than when its rows were claimed. In a
-/// transaction, after which the table is locked against that until the end of it.
+/// Throws TableRewritten if the table was rewritten since its rows were claimed; otherwise locks it
+/// against that until the end of the transaction.
 void CheckFile(Oid table, Oid number);
 
-/// Claims come one by one, so that every claimer sees what the others have, and none comes while
-/// there is a pause. For a work table and the number of its vectorizer, 0 for jobs; till the end of
-/// the transaction. Nothing if rows may be claimed.
+/// Serializes claims until the end of the transaction, so that every claim sees those of others,
+/// and returns the remaining pause; nothing if rows may be claimed. For a work table and the id of
+/// its vectorizer, 0 for jobs.
 std::optional<pipeline::Claimed> LockClaims(pg::Spi& spi, Oid work, std::int32_t vectorizer);
 
-/// A count of milliseconds from the database, never early: who looks before the time finds nothing.
+/// A number of milliseconds from the database, rounded up: checking too early finds nothing.
 inline std::chrono::milliseconds RoundedUp(double count) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(count, 0.0, 1e9)) + 1);
 }

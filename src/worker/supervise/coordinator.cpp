@@ -1,6 +1,6 @@
-// The process that looks after one database: finds out whether the extension is there, keeps its
-// workers running while there is work, releases the rows of those that died. It does no work on
-// rows itself, and ends when there is nothing to look after.
+// The background process that supervises one database: checks whether the extension is installed,
+// keeps its workers running while there is work, and releases the rows of workers that crashed. It
+// processes no rows itself and exits when there is nothing left to supervise.
 #include <algorithm>
 
 #include "pg/guard.hpp"
@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai coordinator";
 constexpr std::chrono::seconds kHousekeepingInterval{60};
-constexpr std::chrono::seconds kBusyInterval{1};  // while somebody is dropping the extension
+constexpr std::chrono::seconds kBusyInterval{1};  // while the extension is being dropped
 
 class Coordinator final {
  public:
@@ -40,31 +40,31 @@ class Coordinator final {
   bool Turn();
   bool FollowExtension(const Extension& extension);
   int WantedWorkers(const Extension& extension);
-  void DecideOnRest(const Extension& extension);
+  void DecideIdle(const Extension& extension);
   void Supervise(const Extension& extension);
-  void KeepHouse();
-  void HaveHelp();
+  void RunHousekeeping();
+  void RunHelpers();
   Helpers CountHelpers() const;
   bool MayLeave(const Extension& extension);
-  void EndInOrder();
+  void Shutdown();
 
   DatabaseSlot& slot_;
   SystemClock clock_;
   SteadyTime now_;
   SteadyTime next_turn_;
-  SteadyTime next_housekeeping_;  // the first is at once
+  SteadyTime next_housekeeping_;  // the first one is due immediately
   Oid extension_ = InvalidOid;
   Roster roster_;
-  RecurringError deciding_{"find out when there is something to do"};
+  RecurringError deciding_{"determine when work is next due"};
   Housekeeping housekeeping_;
   Supervisor supervisor_;
   bool supervising_ = false;
-  bool leaves_ = false;  // of its own accord
+  bool leaves_ = false;  // exits because the database is idle
   IndexKeeper indexes_;
   ReconcileKeeper reconciling_;
 };
 
-/// Whether to go on with this extension. One that was dropped and created again is another one.
+/// Whether to keep serving this extension. One that was dropped and re-created is a different one.
 bool Coordinator::FollowExtension(const Extension& extension) {
   if (extension.presence == Presence::kGone) {
     const SharedLock lock;
@@ -81,14 +81,14 @@ bool Coordinator::FollowExtension(const Extension& extension) {
 
 int Coordinator::WantedWorkers(const Extension& extension) {
   if (extension.FitsLibrary()) {
-    slot_.pool.version_said = false;
+    slot_.pool.version_logged = false;
     return pg::settings.workers;
   }
-  if (!std::exchange(slot_.pool.version_said, true)) {
+  if (!std::exchange(slot_.pool.version_logged, true)) {
     pg::Call([&] {
       ereport(LOG,
-              errmsg("ai: the library has version %s, the extension in this database has version "
-                     "%s: nothing is processed",
+              errmsg("ai: library version %s does not match extension version %s in this "
+                     "database, processing is suspended",
                      LibraryVersion(), extension.version),
               errhint("Run ALTER EXTENSION ai UPDATE; if the library is the older one, restart "
                       "the server."));
@@ -97,8 +97,8 @@ int Coordinator::WantedWorkers(const Extension& extension) {
   return 0;
 }
 
-/// What cannot be found out, because somebody has locked a table, is taken for work.
-void Coordinator::DecideOnRest(const Extension& extension) {
+/// If a locked table prevents the check, the database is assumed to have work.
+void Coordinator::DecideIdle(const Extension& extension) {
   if (!roster_.IsToDecide(now_)) {
     return;
   }
@@ -107,7 +107,7 @@ void Coordinator::DecideOnRest(const Extension& extension) {
   roster_.BeginToDecide();
   try {
     due = extension.FitsLibrary() ? FindDue(now_) : std::nullopt;
-    deciding_.WentWell();
+    deciding_.Succeeded();
   } catch (const std::exception& error) {
     deciding_.Failed(error);
   }
@@ -118,13 +118,13 @@ void Coordinator::DecideOnRest(const Extension& extension) {
   }
 }
 
-/// Without tables of its version, a worker that runs is only asked to end.
+/// If the extension's version does not match the library, running workers are only terminated.
 void Coordinator::Supervise(const Extension& extension) {
   const int wanted = WantedWorkers(extension);
   if (!extension.FitsLibrary()) {
     const SharedLock lock;
     for (const WorkerSlot& worker : slot_.workers) {
-      End(worker.process);
+      Terminate(worker.process);
     }
     return;
   }
@@ -139,18 +139,18 @@ void Coordinator::Supervise(const Extension& extension) {
   }
 }
 
-void Coordinator::KeepHouse() {
+void Coordinator::RunHousekeeping() {
   if (now_ < next_housekeeping_ && !supervisor_.HasLostRows()) {
     return;
   }
   next_housekeeping_ = now_ + kHousekeepingInterval;
   const std::string live = supervisor_.LiveProcesses();
-  ShowActivity("releasing the rows of workers that are gone");
+  ShowActivity("reclaiming rows of exited workers");
   if (!housekeeping_.ReclaimRows(live, "{}").empty()) {
-    slot_.deaths.fetch_add(1);
+    slot_.crash_count.fetch_add(1);
     WakeWorkers(slot_);
   }
-  ShowActivity("removing old history");
+  ShowActivity("pruning history");
   housekeeping_.PruneHistory(live);
 }
 
@@ -159,21 +159,21 @@ Helpers Coordinator::CountHelpers() const {
           .waiting = indexes_.IsWaiting() || reconciling_.IsWaiting()};
 }
 
-void Coordinator::HaveHelp() {
-  const auto has_place = [this] {
-    return !roster_.IsToMakeWay() &&
-           roster_.HasPlaceForHelper(supervisor_.Running(), CountHelpers());
+void Coordinator::RunHelpers() {
+  const auto has_slot = [this] {
+    return !roster_.MustYield() &&
+           roster_.HasSlotForHelper(supervisor_.Running(), CountHelpers());
   };
-  next_turn_ = std::min(next_turn_, indexes_.Turn(now_, has_place()));
-  next_turn_ = std::min(next_turn_, reconciling_.Turn(now_, has_place()));
+  next_turn_ = std::min(next_turn_, indexes_.Turn(now_, has_slot()));
+  next_turn_ = std::min(next_turn_, reconciling_.Turn(now_, has_slot()));
 }
 
-/// Whether this process is needed no more: nobody is left, and nothing is to do or others come
-/// first.
+/// Whether this process is no longer needed: no other process of the database is left, and either
+/// there is nothing to do or it has to yield its slot.
 bool Coordinator::MayLeave(const Extension& extension) {
   const bool none_starts = !extension.FitsLibrary() || supervisor_.Running() == 0;
   const bool alone = none_starts && CountProcesses(slot_) == 1 && CountHelpers().running == 0;
-  if (roster_.IsToMakeWay()) {
+  if (roster_.MustYield()) {
     return alone;
   }
   if (!roster_.IsIdle() || !alone || !indexes_.IsIdle() || !reconciling_.IsIdle()) {
@@ -185,26 +185,26 @@ bool Coordinator::MayLeave(const Extension& extension) {
   return roster_.Leave();
 }
 
-/// False when there is nothing left to look after.
+/// False when there is nothing left to supervise.
 bool Coordinator::Turn() {
   now_ = clock_.Now();
   next_turn_ = now_ + milliseconds(pg::settings.poll_interval);
-  ShowActivity("looking after workers");
+  ShowActivity("supervising workers");
   roster_.Observe(now_);
   const Extension extension = CheckExtension();
   if (extension.presence == Presence::kBusy) {
-    reconciling_.GiveWay();
+    reconciling_.Yield();
     next_turn_ = now_ + kBusyInterval;
-    return !roster_.IsToMakeWay();
+    return !roster_.MustYield();
   }
   if (!FollowExtension(extension)) {
     return false;
   }
-  DecideOnRest(extension);
+  DecideIdle(extension);
   Supervise(extension);
   if (extension.FitsLibrary()) {
-    KeepHouse();
-    HaveHelp();
+    RunHousekeeping();
+    RunHelpers();
   }
   roster_.Claim(WantedWorkers(extension), CountHelpers());
   next_turn_ = std::min(next_turn_, roster_.NextCheck(now_));
@@ -212,10 +212,10 @@ bool Coordinator::Turn() {
   return !supervisor_.IsToEnd() && !leaves_;
 }
 
-/// The row that says that there is a coordinator goes with it; the row of one that hung stays, and
-/// the next one counts it.
-void Coordinator::EndInOrder() {
-  if (!supervising_ || IsDismissed()) {
+/// A coordinator that exits cleanly removes its row from ai.worker; the row of one that hung stays,
+/// and its successor counts it as a crash.
+void Coordinator::Shutdown() {
+  if (!supervising_ || IsDeclaredDead()) {
     return;
   }
   AllowLastStatements();
@@ -223,31 +223,31 @@ void Coordinator::EndInOrder() {
     NoteStopping();
     NoteStopped();
   } catch (const std::exception& error) {
-    LogError("note that a coordinator ends", error);
+    LogError("record that the coordinator exits", error);
   }
 }
 
 void Coordinator::Run() {
-  const WaitReason idle("looking after workers", "AiCoordinatorMain");
+  const WaitReason idle("supervising workers", "AiCoordinatorMain");
   pg::TurnMemory memory("ai coordinator turn");
-  RecurringError trouble("look after the workers");
+  RecurringError trouble("supervise the workers");
   bool goes_on = true;
   NotePhase(policy::Phase::kHealthy);
-  while (goes_on && !EndRequested()) {
+  while (goes_on && !ShutdownRequested()) {
     {
       const pg::TurnMemory::Turn turn(memory);
       try {
         goes_on = Turn();
-        trouble.WentWell();
+        trouble.Succeeded();
       } catch (const std::exception& error) {
         trouble.Failed(error);
-        goes_on = !roster_.IsToMakeWay();
+        goes_on = !roster_.MustYield();
       }
     }
     NoteTurn();
     if (goes_on) {
       // A statement may have reset the latch that a commit had set.
-      const auto wait = roster_.IsCalled() ? milliseconds(0) : next_turn_ - clock_.Now();
+      const auto wait = roster_.HasUnhandledEvents() ? milliseconds(0) : next_turn_ - clock_.Now();
       idle.Wait(std::chrono::ceil<milliseconds>(std::max(wait, {})));
     }
     goes_on = goes_on && slot_.suspended == 0;
@@ -255,10 +255,10 @@ void Coordinator::Run() {
   NotePhase(policy::Phase::kStopping);
   {
     const SharedLock lock;
-    EndProcesses(slot_);
-    slot_.pool.unlogged_seen_to = slot_.pool.unlogged_seen_to && leaves_;
+    TerminateProcesses(slot_);
+    slot_.pool.unlogged_checked = slot_.pool.unlogged_checked && leaves_;
   }
-  EndInOrder();
+  Shutdown();
 }
 
 void Serve(Oid database) {
@@ -269,8 +269,8 @@ void Serve(Oid database) {
   bool suspended = false;
   {
     const SharedLock lock;
-    // From here on we see ourselves whether the extension comes.
-    slot->asked = false;
+    // From here on this process checks by itself whether the extension appears.
+    slot->check_requested = false;
     suspended = slot->suspended > 0;
   }
   if (!suspended) {
@@ -278,7 +278,7 @@ void Serve(Oid database) {
     SetComponent(kCoordinator);
     Coordinator(*slot).Run();
   }
-  NoteOrderlyEnd();
+  NoteCleanExit();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the server's log says about workers: a line for each event, with what to do about it.
+// Log messages about the state of workers: one per event, with a hint at what to do.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace ai::worker {
 
-/// The process is an id in ai.vectorizer_worker_process; empty if it had not got that far.
+/// The process is an id in ai.vectorizer_worker_process; empty if it had not registered yet.
 void LogCrash(const std::string& component, const std::string& process, pid_t pid,
               const std::string& why);
 
-/// It is not started again.
+/// It will not be restarted.
 void LogFailed(const std::string& component);
 
-/// Its process does not end, though it was asked to.
+/// Its process does not exit although it was terminated.
 void LogStuck(const std::string& component, pid_t pid);
 
-/// A worker that somebody else runs gives no heartbeat.
+/// An external worker has stopped sending heartbeats.
 void LogSilent(const std::string& component);
 
 }  // namespace ai::worker

@@ -1,4 +1,4 @@
-// Which databases there are to serve, whether they have the extension or not.
+// The databases to serve, whether or not they have the extension.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace ai::worker {
 
-/// Those that may be served: one can connect to them, and ai.databases names them or nothing. In a
-/// transaction of its own, in a process that is connected to any database or to none.
+/// Databases that accept connections and are listed in ai.databases, or all if that is empty. Runs
+/// its own transaction, in a process that is connected to any database or to none.
 std::vector<Oid> ListDatabases();
 
-/// Whether ai.databases names a database, or none at all. In a transaction.
+/// Whether ai.databases lists the database or is empty. Call in a transaction.
 bool IsListed(Oid database);
 
 }  // namespace ai::worker

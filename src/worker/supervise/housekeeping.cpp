@@ -12,11 +12,11 @@ namespace ai::worker {
 namespace {
 
 constexpr std::int32_t kJobsPrunedAtOnce = 1000;
-constexpr std::chrono::seconds kPruneAtMost{2};  // in one go; the rest comes next time
+constexpr std::chrono::seconds kPruneAtMost{2};  // per run; the remainder is pruned in the next one
 
-/// What a step throws is logged. An interrupt is not an error, and is seen by the process's loop.
+/// Logs what a step throws. An interrupt is not an error; the main loop handles it.
 template <typename Fn>
-bool Survive(RecurringError& trouble, Fn&& step) {
+bool TryStep(RecurringError& trouble, Fn&& step) {
   try {
     step();
     return true;
@@ -26,22 +26,22 @@ bool Survive(RecurringError& trouble, Fn&& step) {
   }
 }
 
-/// The same for what is done time and again as a whole.
+/// The same for a recurring step.
 template <typename Fn>
 void Keep(RecurringError& trouble, Fn&& step) {
-  if (Survive(trouble, step)) {
-    trouble.WentWell();
+  if (TryStep(trouble, step)) {
+    trouble.Succeeded();
   }
 }
 
 /// The same for what is done when something has happened.
 template <typename Fn>
-void SurviveOnce(const char* what, Fn&& step) {
+void TryStepOnce(const char* what, Fn&& step) {
   RecurringError trouble(what);
-  Survive(trouble, step);
+  TryStep(trouble, step);
 }
 
-/// Those that workers may have rows of.
+/// Vectorizers of which workers may have claimed rows.
 std::vector<std::int32_t> ListVectorizers() {
   std::vector<std::int32_t> vectorizers;
   WithExtension([&](pg::Spi& spi) {
@@ -62,8 +62,8 @@ Reclaimed LogReclaimed(const pg::Rows& rows, std::uint64_t row, std::int32_t id)
   const std::string released = rows.TextAt(row, "released").value();
   const std::string dead_letters = rows.TextAt(row, "dead_letters").value();
   pg::Call([&] {
-    ereport(LOG, errmsg("ai: worker process %s is gone: of the %s that it had claimed, %s are "
-                        "released and %s given up",
+    ereport(LOG, errmsg("ai: worker process %s exited with claimed %s: %s released, %s moved to "
+                        "dead letters",
                         owner.c_str(), what.c_str(), released.c_str(), dead_letters.c_str()));
   });
   return {id, name, owner};
@@ -113,7 +113,7 @@ void ReclaimJobs(const std::string& live, const std::string& dead, std::vector<R
   }
 }
 
-/// Returns how many were removed.
+/// Returns the number of jobs removed.
 std::int64_t PruneJobs() {
   std::int64_t removed = 0;
   WithExtension([&](pg::Spi& spi) {
@@ -129,26 +129,25 @@ std::int64_t PruneJobs() {
 }
 
 void BlameJobs() {
-  std::int64_t set_aside = 0;
-  SurviveOnce("note that embedding jobs ended a worker", [&] {
+  std::int64_t quarantined = 0;
+  TryStepOnce("record that embedding jobs crashed a worker", [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(pg::settings.restart_limit)},
                                         {INT4OID, Int32GetDatum(pg::settings.restart_window)}};
-      set_aside = DatumGetInt64(
+      quarantined = DatumGetInt64(
           *spi.Execute("SELECT ai._embedding_jobs_blame($1, $2 OPERATOR(pg_catalog.*) "
                        "interval '1 millisecond')",
                        arguments)
                .At(0, 0));
     });
   });
-  if (set_aside > 0) {
+  if (quarantined > 0) {
     pg::Call([&] {
       ereport(
           LOG,
-          errmsg("ai: embedding jobs have ended too many workers: %lld that may be such are set "
-                 "aside",
-                 static_cast<long long>(set_aside)),
-          errdetail("They are tried again after ai.restart_window."),
+          errmsg("ai: embedding jobs crashed workers too often, %lld suspect jobs are quarantined",
+                 static_cast<long long>(quarantined)),
+          errdetail("They will be retried after ai.restart_window."),
           errhint("See ai.embedding_job_failures."));
     });
   }
@@ -156,7 +155,7 @@ void BlameJobs() {
 
 void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
   bool paused = false;
-  SurviveOnce("note that the rows of a vectorizer ended a worker", [&] {
+  TryStepOnce("record that rows of a vectorizer crashed a worker", [&] {
     WithExtension([&](pg::Spi& spi) {
       const pg::Argument arguments[] = {
           {INT4OID, Int32GetDatum(reclaimed.vectorizer)},
@@ -173,10 +172,10 @@ void BlameVectorizer(const Reclaimed& reclaimed, const std::string& component) {
   if (paused) {
     pg::Call([&] {
       ereport(LOG,
-              errmsg("ai: vectorizer \"%s\" is paused: its rows have ended too many workers",
+              errmsg("ai: vectorizer \"%s\" paused: its rows crashed workers too often",
                      reclaimed.name.c_str()),
-              errdetail("It goes on after ai.restart_window."),
-              errhint("See ai.vectorizer_errors; ai.resume_vectorizer lets it go on sooner."));
+              errdetail("It will be resumed after ai.restart_window."),
+              errhint("See ai.vectorizer_errors. Use ai.resume_vectorizer to resume it sooner."));
     });
   }
 }
@@ -203,13 +202,13 @@ std::optional<SteadyTime> FindDue(SteadyTime now) {
 std::vector<Reclaimed> Housekeeping::ReclaimRows(const std::string& live, const std::string& dead) {
   std::vector<Reclaimed> all;
   bool all_well = true;
-  const bool listed = Survive(rows_, [&] {
+  const bool listed = TryStep(rows_, [&] {
     for (const std::int32_t vectorizer : ListVectorizers()) {
-      all_well = Survive(rows_, [&] { ReclaimRowsOf(vectorizer, live, dead, all); }) && all_well;
+      all_well = TryStep(rows_, [&] { ReclaimRowsOf(vectorizer, live, dead, all); }) && all_well;
     }
   });
   if (listed && all_well) {
-    rows_.WentWell();
+    rows_.Succeeded();
   }
   Keep(jobs_, [&] { ReclaimJobs(live, dead, all); });
   return all;
@@ -238,7 +237,7 @@ void Housekeeping::PruneHistory(const std::string& live) {
     const SystemClock clock;
     const SteadyTime start = clock.Now();
     while (pg::settings.job_retention >= 0 && PruneJobs() == kJobsPrunedAtOnce &&
-           clock.Now() < start + kPruneAtMost && !EndRequested()) {
+           clock.Now() < start + kPruneAtMost && !ShutdownRequested()) {
     }
   });
 }

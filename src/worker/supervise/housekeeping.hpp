@@ -1,6 +1,6 @@
-// What a coordinator does for the tables of its database: releases the rows of workers that are
-// gone, and keeps histories short. Each step is a short transaction of its own, and one that fails
-// is logged, once if it fails again and again, and does not stop the others.
+// Maintenance that a coordinator does in its database: reclaims the rows of workers that have
+// exited and prunes history. Each step is a short transaction of its own; a failure is logged, once
+// while it keeps failing, and does not stop the other steps.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,37 @@
 
 namespace ai::worker {
 
-/// Rows that a process had of a vectorizer when it died, or jobs.
+/// Rows of a vectorizer, or jobs, that a process held when it crashed.
 struct Reclaimed {
   std::int32_t vectorizer;  // 0: jobs
   std::string name;         // of the vectorizer
   std::string process;      // its id
 };
 
-/// Charges the death of a worker's process to what it had. A vectorizer that causes too many is
-/// paused, jobs that may are set aside for as long; both is logged.
+/// Attributes a worker's crash to the rows it held. A vectorizer that causes too many crashes is
+/// paused, suspect jobs are quarantined for as long; both are logged.
 void Blame(const Reclaimed& reclaimed, const std::string& component);
 
-/// When there is something to do next, by the tables: rows or jobs that wait are due now. Nothing
-/// if only an event can bring something.
+/// When work is next due according to the tables: pending rows or jobs are due now. Nothing if only
+/// an event can bring work.
 std::optional<SteadyTime> FindDue(SteadyTime now);
 
 class Housekeeping final {
  public:
-  /// Releases the rows and jobs of all processes but the live ones; dead are those that have just
-  /// died by themselves. Both are ids of worker processes, as the text of a uuid[].
+  /// Reclaims the rows and jobs of all processes but the live ones; dead are those that have just
+  /// crashed. Both are ids of worker processes, as the text of a uuid[].
   std::vector<Reclaimed> ReclaimRows(const std::string& live, const std::string& dead);
 
-  /// Removes old rows about worker processes that are gone, pauses, samples and jobs, some of them
-  /// each time.
+  /// Prunes records of exited worker processes, pauses, samples and finished jobs, a limited number
+  /// per call.
   void PruneHistory(const std::string& live);
 
  private:
-  RecurringError rows_{"release the rows of worker processes that are gone"};
-  RecurringError jobs_{"release the jobs of worker processes that are gone"};
-  RecurringError old_processes_{"remove old rows about worker processes"};
-  RecurringError old_samples_{"remove old pauses and samples"};
-  RecurringError old_jobs_{"remove old embedding jobs"};
+  RecurringError rows_{"reclaim rows of exited worker processes"};
+  RecurringError jobs_{"reclaim embedding jobs of exited worker processes"};
+  RecurringError old_processes_{"prune records of worker processes"};
+  RecurringError old_samples_{"prune pauses and samples"};
+  RecurringError old_jobs_{"prune finished embedding jobs"};
 };
 
 }  // namespace ai::worker

@@ -7,7 +7,7 @@
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
 #include "worker/process/child.hpp"
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 #include "worker/process/process.hpp"
 #include "worker/shared/shared_state.hpp"
 #include "worker/shared/wake.hpp"
@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai launcher";
 constexpr ChildKind kCoordinator{"ai coordinator", "ai_coordinator_main"};
-constexpr int kMostLooks = 4;  // coordinators that do not know yet whether they are needed
-constexpr milliseconds kPlaceInterval{200};  // while somebody waits for a place
+constexpr int kMaxChecking = 4;  // coordinators still checking whether they are needed
+constexpr milliseconds kSlotInterval{200};  // while a database waits for a slot
 
 class Launcher final {
  public:
@@ -40,22 +40,22 @@ class Launcher final {
 
   void Turn();
   void Forget(const std::vector<Oid>& databases);
-  std::optional<policy::PoolClaim> Look(Oid oid, Database& database);
+  std::optional<policy::PoolClaim> ClaimFor(Oid oid, Database& database);
   policy::PoolClaim ClaimOf(const DatabaseSlot& slot, Database& database);
   void Examine(ProcessSlot& coordinator);
   bool IsWanted(Oid oid, Database& database);
-  void Start(const PoolKeeper::Candidate& candidate, int places);
+  void Start(const PoolKeeper::Candidate& candidate, int slots);
 
   SystemClock clock_;
   SteadyTime now_;
   SteadyTime next_turn_;
-  int looks_ = 0;  // under way in this turn
+  int checking_ = 0;  // coordinators that are checking, in this turn
   std::map<Oid, Database> databases_;
-  bool full_table_said_ = false;
+  bool full_table_logged_ = false;
   PoolKeeper pool_;
 };
 
-/// Looks after what is not, or no longer, to be served.
+/// Cleans up databases that are not, or no longer, to be served.
 void Launcher::Forget(const std::vector<Oid>& databases) {
   const auto is_listed = [&](Oid oid) {
     return std::find(databases.begin(), databases.end(), oid) != databases.end();
@@ -64,8 +64,8 @@ void Launcher::Forget(const std::vector<Oid>& databases) {
   const SharedLock lock;
   for (DatabaseSlot& slot : Shared()->databases) {
     if (slot.database != InvalidOid && !is_listed(slot.database)) {
-      EndProcesses(slot);
-      slot.asked = false;
+      TerminateProcesses(slot);
+      slot.check_requested = false;
       ReleaseDatabase(slot);
     }
   }
@@ -77,14 +77,14 @@ void Launcher::Forget(const std::vector<Oid>& databases) {
   }
 }
 
-/// Whether a coordinator is missing. Takes over what the last one found.
+/// Whether a coordinator has to be started. Takes over what the last one found.
 bool Launcher::IsWanted(Oid oid, Database& database) {
   const SharedLock lock;
   DatabaseSlot* slot = FindDatabase(oid);
   if (slot == nullptr) {
     return !database.no_extension;
   }
-  database.no_extension = !slot->asked && slot->finding == Finding::kNoExtension;
+  database.no_extension = !slot->check_requested && slot->finding == Finding::kNoExtension;
   if (database.no_extension) {
     ReleaseDatabase(*slot);
     return false;
@@ -96,52 +96,52 @@ bool Launcher::IsWanted(Oid oid, Database& database) {
   return slot->suspended == 0;
 }
 
-void Launcher::Start(const PoolKeeper::Candidate& candidate, int places) {
+void Launcher::Start(const PoolKeeper::Candidate& candidate, int slots) {
   DatabaseSlot* slot = nullptr;
   {
     const SharedLock lock;
     slot = ReserveDatabase(candidate.database);
     if (slot != nullptr) {
-      slot->pool.by_the_clock = IsUnchanged(*slot);
+      slot->pool.by_timer = IsUnchanged(*slot);
       slot->finding = Finding::kUnknown;
     }
   }
   if (slot == nullptr) {
-    if (!std::exchange(full_table_said_, true)) {
+    if (!std::exchange(full_table_logged_, true)) {
       pg::Call([] {
-        ereport(LOG, errmsg("ai serves %d databases at most", kMaxDatabases),
-                errhint("Name those to serve in ai.databases."));
+        ereport(LOG, errmsg("ai serves at most %d databases", kMaxDatabases),
+                errhint("List the databases to serve in ai.databases."));
       });
     }
     return;
   }
   slot->pool.wanted = candidate.claim.wanted;
-  slot->pool.granted = places;
+  slot->pool.granted = slots;
   slot->pool.waits_since = SteadyTime();
   Child& coordinator = databases_[candidate.database].coordinator;
   if (coordinator.Start(kCoordinator, candidate.database, 0, slot->coordinator, now_)) {
-    ++looks_;
+    ++checking_;
   } else {
     next_turn_ = std::min(next_turn_, coordinator.NotBefore());
   }
 }
 
-/// A coordinator that hangs looks after nobody. The next one notes in ai.worker what happened. One
-/// that lives may take its time: what it does for the tables of a database can be long.
+/// A coordinator that hangs supervises nothing; its successor records that in ai.worker. One that
+/// replies may take its time: its maintenance of a database's tables can be long.
 void Launcher::Examine(ProcessSlot& coordinator) {
-  policy::Patience patience = CurrentPatience();
-  patience.stall = std::chrono::hours(24 * 365);
-  const policy::Diagnosis found = policy::Diagnose(SignsOf(coordinator), patience, now_);
+  policy::LivenessTimeouts timeouts = CurrentLivenessTimeouts();
+  timeouts.stall = std::chrono::hours(24 * 365);
+  const policy::Liveness found = policy::CheckLiveness(LivenessOf(coordinator), timeouts, now_);
   const SharedLock lock;
-  if (found == policy::Diagnosis::kToBeAsked) {
-    Ask(coordinator);
-    next_turn_ = std::min(next_turn_, now_ + patience.ForAnswer() + milliseconds(1));
-  } else if (found != policy::Diagnosis::kWell) {
-    EndStopped(coordinator);
+  if (found == policy::Liveness::kToBePinged) {
+    Ping(coordinator);
+    next_turn_ = std::min(next_turn_, now_ + timeouts.ForReply() + milliseconds(1));
+  } else if (found != policy::Liveness::kAlive) {
+    TerminateStopped(coordinator);
   }
 }
 
-/// Of a database that is served.
+/// The claim of a database that is being served.
 policy::PoolClaim Launcher::ClaimOf(const DatabaseSlot& slot, Database& database) {
   if (!std::exchange(database.served, true)) {
     database.since = now_;
@@ -155,11 +155,11 @@ policy::PoolClaim Launcher::ClaimOf(const DatabaseSlot& slot, Database& database
           .since = database.since};
 }
 
-/// What a database asks for; nothing if it needs no process.
-std::optional<policy::PoolClaim> Launcher::Look(Oid oid, Database& database) {
+/// The claim of any database; nothing if it needs no process.
+std::optional<policy::PoolClaim> Launcher::ClaimFor(Oid oid, Database& database) {
   DatabaseSlot* slot = FindDatabase(oid);
   if (slot != nullptr && database.coordinator.Runs(slot->coordinator, now_)) {
-    looks_ += slot->finding == Finding::kUnknown ? 1 : 0;
+    checking_ += slot->finding == Finding::kUnknown ? 1 : 0;
     Examine(slot->coordinator);
     return ClaimOf(*slot, database);
   }
@@ -178,7 +178,7 @@ std::optional<policy::PoolClaim> Launcher::Look(Oid oid, Database& database) {
     database.since = now_;
   }
   slot = FindDatabase(oid);
-  return policy::PoolClaim{.wanted = PlacesWanted(slot),
+  return policy::PoolClaim{.wanted = SlotsWanted(slot),
                            .held = slot == nullptr ? 0 : CountProcesses(*slot),
                            .since = database.since};
 }
@@ -186,37 +186,37 @@ std::optional<policy::PoolClaim> Launcher::Look(Oid oid, Database& database) {
 void Launcher::Turn() {
   now_ = clock_.Now();
   next_turn_ = now_ + CheckInterval();
-  looks_ = 0;
+  checking_ = 0;
   const std::vector<Oid> databases = ListDatabases();
   Forget(databases);
   std::vector<PoolKeeper::Candidate> candidates;
   for (const Oid oid : databases) {
-    if (const auto claim = Look(oid, databases_[oid])) {
+    if (const auto claim = ClaimFor(oid, databases_[oid])) {
       candidates.push_back({oid, *claim});
     }
   }
-  const std::vector<int> places = pool_.Share(candidates, now_);
+  const std::vector<int> slots = pool_.Share(candidates, now_);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!candidates[i].claim.served && places[i] > 0 && looks_ < kMostLooks) {
-      Start(candidates[i], places[i]);
+    if (!candidates[i].claim.served && slots[i] > 0 && checking_ < kMaxChecking) {
+      Start(candidates[i], slots[i]);
     }
   }
   if (pool_.HasWaiting()) {
-    next_turn_ = std::min(next_turn_, now_ + kPlaceInterval);
+    next_turn_ = std::min(next_turn_, now_ + kSlotInterval);
   }
 }
 
 void Launcher::Run() {
   const WaitReason idle("waiting for databases to serve", "AiLauncherMain");
   pg::TurnMemory memory("ai launcher turn");
-  RecurringError trouble("look for databases to serve");
-  while (!EndRequested()) {
+  RecurringError trouble("check for databases to serve");
+  while (!ShutdownRequested()) {
     {
       const pg::TurnMemory::Turn turn(memory);
-      ShowActivity("looking for databases to serve");
+      ShowActivity("checking for databases to serve");
       try {
         Turn();
-        trouble.WentWell();
+        trouble.Succeeded();
       } catch (const std::exception& error) {
         trouble.Failed(error);
       }
@@ -250,6 +250,6 @@ void ai_launcher_main(Datum) {
     ai::worker::Connect(InvalidOid, "ai launcher");
     ai::worker::Launcher().Run();
   });
-  // Not 0: that would be the end of it for good, and who ends a launcher gets another one.
+  // Exit code 0 would stop the launcher for good; one that is terminated has to be restarted.
   proc_exit(1);
 }

@@ -9,12 +9,12 @@ namespace ai::worker {
 
 namespace {
 
-/// After so long without a wait, the next one is told of again.
+/// After this long without a wait, the next one is logged again.
 constexpr std::chrono::minutes kBetweenNotices{10};
 
-void Grant(DatabaseSlot& slot, int places) {
+void Grant(DatabaseSlot& slot, int slots) {
   slot.pool.waits_since = SteadyTime();
-  if (slot.pool.granted.exchange(places) != places) {
+  if (slot.pool.granted.exchange(slots) != slots) {
     Wake(slot.coordinator);
   }
 }
@@ -22,7 +22,7 @@ void Grant(DatabaseSlot& slot, int places) {
 }  // namespace
 
 bool IsDormant(DatabaseSlot& slot, SteadyTime now) {
-  return slot.finding == Finding::kDormant && !slot.asked && IsUnchanged(slot) &&
+  return slot.finding == Finding::kDormant && !slot.check_requested && IsUnchanged(slot) &&
          now < slot.pool.check_at;
 }
 
@@ -30,28 +30,28 @@ bool IsUnchanged(DatabaseSlot& slot) {
   return pg::settings.idle_timeout >= 0 && CountEvents(slot) == slot.pool.seen;
 }
 
-int PlacesWanted(DatabaseSlot* slot) {
-  const bool for_a_look = slot == nullptr || (IsUnchanged(*slot) && !slot->pool.is_due);
-  return 1 + (for_a_look ? 0 : pg::settings.workers);
+int SlotsWanted(DatabaseSlot* slot) {
+  const bool only_check = slot == nullptr || (IsUnchanged(*slot) && !slot->pool.is_due);
+  return 1 + (only_check ? 0 : pg::settings.workers);
 }
 
 void PoolKeeper::LogWait(Oid database, SteadyTime now) {
   if (now - waited_at_ > kBetweenNotices) {
-    said_ = false;
+    logged_ = false;
   }
   waited_at_ = now;
-  if (std::exchange(said_, true)) {
+  if (std::exchange(logged_, true)) {
     return;
   }
   pg::Transaction transaction;
   pg::Call([&] {
     const char* name = get_database_name(database);
     ereport(LOG, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-            errmsg("ai: database \"%s\" waits for its turn: all of the %d background processes "
-                   "that ai may have serve others",
+            errmsg("ai: database \"%s\" waits for a process slot: all %d processes of the pool "
+                                      "serve other databases",
                    name == nullptr ? "" : name, Shared()->pool.size.load()),
-            errhint("Raise ai.max_processes, and max_worker_processes (now %d) with it; or lower "
-                    "ai.workers.",
+            errhint("Increase ai.max_processes together with max_worker_processes (currently %d), "
+                    "or reduce ai.workers.",
                     max_worker_processes));
   });
   transaction.Commit();
@@ -73,7 +73,7 @@ void PoolKeeper::NoteWait(const Candidate& candidate, SteadyTime now) {
   }
 }
 
-/// Coordinators whose database has nothing to do give up their places sooner while others wait.
+/// Coordinators of idle databases give up their slots sooner while others wait.
 void PoolKeeper::NoteWaiting(int count) {
   waiting_ = count;
   if (Shared()->pool.waiting.exchange(count) == 0 && count > 0) {
@@ -90,8 +90,8 @@ std::vector<int> PoolKeeper::Share(std::span<const Candidate> candidates, Steady
   for (const Candidate& candidate : candidates) {
     claims.push_back(candidate.claim);
   }
-  // One of them is the launcher's.
-  const std::vector<int> shares = policy::SharePlaces(size - 1, claims, now);
+  // One slot is the launcher's.
+  const std::vector<int> shares = policy::ShareSlots(size - 1, claims, now);
   int waiting = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].claim.served) {

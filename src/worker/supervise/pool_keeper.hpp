@@ -1,5 +1,5 @@
-// The part of the launcher that shares the pool of background processes: tells databases that are
-// served how many they may have, and notes which ones wait for their turn.
+// The part of the launcher that divides the process pool: grants process slots to the databases
+// that are served, and records which ones wait for a slot.
 #pragma once
 
 #include <span>
@@ -10,15 +10,14 @@
 
 namespace ai::worker {
 
-/// Whether a database has no processes for want of work, and nothing has happened since. With the
-/// lock.
+/// Whether a database has no processes because it is idle, with no event since. With the lock.
 bool IsDormant(DatabaseSlot& slot, SteadyTime now);
 
-/// Whether nothing has happened there since the last coordinator ended for want of work.
+/// Whether there has been no event since the last coordinator exited for lack of work.
 bool IsUnchanged(DatabaseSlot& slot);
 
-/// How many processes a database could use that has none.
-int PlacesWanted(DatabaseSlot* slot);
+/// How many process slots a database without processes could use.
+int SlotsWanted(DatabaseSlot* slot);
 
 class PoolKeeper final {
  public:
@@ -27,10 +26,10 @@ class PoolKeeper final {
     policy::PoolClaim claim;
   };
 
-  /// How many processes each may have now. Who is served has been told.
+  /// How many processes each may have now; coordinators that run have been notified.
   std::vector<int> Share(std::span<const Candidate> candidates, SteadyTime now);
 
-  /// Whether somebody waits: then to be called again soon.
+  /// Whether a database waits for a slot; if so, call Share again soon.
   bool HasWaiting() const { return waiting_ > 0; }
 
  private:
@@ -39,8 +38,8 @@ class PoolKeeper final {
   void LogWait(Oid database, SteadyTime now);
 
   int waiting_ = 0;
-  bool said_ = false;
-  SteadyTime waited_at_ = {};  // somebody, for long, the last time
+  bool logged_ = false;
+  SteadyTime waited_at_ = {};  // when a database last waited for long
 };
 
 }  // namespace ai::worker

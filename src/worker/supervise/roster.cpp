@@ -11,18 +11,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What nobody tells of is found by a look at least so often: tables that were changed while event
-/// triggers were off, jobs to be removed.
+/// The maximum time between two checks, for what raises no event: tables that were changed while
+/// event triggers were disabled, jobs to prune.
 constexpr std::chrono::minutes kLongestIdle{10};
-/// After that a helper comes before the last worker.
+/// After waiting this long, a helper takes precedence over the last worker.
 constexpr std::chrono::minutes kHelperPatience{1};
 
 }  // namespace
 
-/// One that was started for a look has no workers until there is something for them.
+/// A coordinator started by the timer, only to check, has no workers until there is work.
 Roster::Roster(DatabaseSlot& slot, SteadyTime now) : slot_(slot), seen_(CountEvents(slot)) {
   const SharedLock lock;
-  if (slot.pool.by_the_clock) {
+  if (slot.pool.by_timer) {
     seen_ = slot.pool.seen;
     idle_ = true;
   } else {
@@ -56,13 +56,13 @@ bool Roster::IsToDecide(SteadyTime now) const {
   return idle_ ? now >= check_at_ : clock_.IsIdle(now);
 }
 
-/// From here on who brings work calls us; what came before is in the tables, and counted.
+/// From here on whoever adds work wakes us; what came before is in the tables, and counted.
 void Roster::BeginToDecide() {
   slot_.pool.is_idle = true;
 }
 
 void Roster::Decide(SteadyTime now, std::optional<SteadyTime> due) {
-  if (HasNews() || !clock_.MayIdle(now, due)) {
+  if (HasEvents() || !clock_.MayIdle(now, due)) {
     NoteActivity(now);
     return;
   }
@@ -78,17 +78,17 @@ int Roster::Workers(SteadyTime now, int wanted, const Helpers& helpers) {
     helper_waits_ = now;
   }
   int workers = 0;
-  if (!idle_ && !IsToMakeWay()) {
-    const int places = std::max(slot_.pool.granted - 1 - helpers.running, 0);
+  if (!idle_ && !MustYield()) {
+    const int slots = std::max(slot_.pool.granted - 1 - helpers.running, 0);
     const bool helper_first =
-        helpers.waiting && (places > 1 || !busy_ || now - helper_waits_ > kHelperPatience);
-    workers = std::min(wanted, places - (helper_first && places > 0 ? 1 : 0));
+        helpers.waiting && (slots > 1 || !busy_ || now - helper_waits_ > kHelperPatience);
+    workers = std::min(wanted, slots - (helper_first && slots > 0 ? 1 : 0));
   }
   slot_.pool.workers = workers;
   return workers;
 }
 
-bool Roster::HasPlaceForHelper(int workers_running, const Helpers& helpers) const {
+bool Roster::HasSlotForHelper(int workers_running, const Helpers& helpers) const {
   return slot_.pool.granted - 1 > workers_running + helpers.running;
 }
 
@@ -103,7 +103,7 @@ void Roster::Claim(int wanted_workers, const Helpers& helpers) {
 
 bool Roster::Leave() {
   const SharedLock lock;
-  if (HasNews()) {
+  if (HasEvents()) {
     return false;
   }
   slot_.finding = Finding::kDormant;

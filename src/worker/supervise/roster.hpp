@@ -1,11 +1,12 @@
-// Who is on duty in a database, as its coordinator decides it: how many workers, whether there is a
-// place for a helper (indexer, reconciler), and when everybody may go.
+// Which processes a database has, as its coordinator decides: how many workers, whether there is a
+// slot for a helper (indexer, reconciler), and when all of them may exit.
 //
-//   active   something has happened within ai.idle_timeout: workers run
-//   idle     nothing has, and nothing falls due soon: workers end, then the coordinator itself,
+//   active   there was an event within ai.idle_timeout: workers run
+//   idle     there was none, and nothing falls due soon: workers exit, then the coordinator itself,
 //            unless a helper keeps it. An event, or the time of the next check, ends it
 //
-// All of it within what the launcher grants. A grant of nothing means: make way for others.
+// All of this within the slots that the launcher grants. A grant of zero means: yield to other
+// databases.
 #pragma once
 
 #include "core/policy/idle_clock.hpp"
@@ -13,57 +14,58 @@
 
 namespace ai::worker {
 
-/// What of a coordinator's own is under way.
+/// The coordinator's helper processes.
 struct Helpers {
   int running = 0;
-  bool waiting = false;  // one would be started if there was a place
+  bool waiting = false;  // one would be started if there were a slot
 };
 
 class Roster final {
  public:
   Roster(DatabaseSlot& slot, SteadyTime now);
 
-  /// Takes notice of events, of workers that are busy, of others that wait.
+  /// Reads events, which workers are busy, and whether other databases wait.
   void Observe(SteadyTime now);
 
-  /// Something is under way that the shared state does not tell of.
+  /// There is activity that the shared state does not show.
   void NoteActivity(SteadyTime now);
 
-  /// Whether it is time to find out what falls due; if so, call Decide.
+  /// Whether it is time to check what falls due; if so, call BeginToDecide and Decide.
   bool IsToDecide(SteadyTime now) const;
   void BeginToDecide();
   void Decide(SteadyTime now, std::optional<SteadyTime> due);
 
-  /// How many workers to have, of those wanted; and whether to start a helper beside them.
+  /// How many of the wanted workers to run, and whether there is a slot for a helper beside them.
   int Workers(SteadyTime now, int wanted, const Helpers& helpers);
-  bool HasPlaceForHelper(int workers_running, const Helpers& helpers) const;
+  bool HasSlotForHelper(int workers_running, const Helpers& helpers) const;
 
-  /// Tells the launcher what this database wants.
+  /// Tells the launcher how many slots this database wants.
   void Claim(int wanted_workers, const Helpers& helpers);
 
   bool IsIdle() const { return idle_; }
-  bool IsToMakeWay() const { return slot_.pool.granted <= 0; }
+  bool MustYield() const { return slot_.pool.granted <= 0; }
 
-  /// Notes that nobody has to be here until something happens. False if that has just been.
+  /// Marks the database dormant: no process is needed until the next event. False if there has just
+  /// been one.
   bool Leave();
 
-  /// Whether something has happened since the last look that nobody else sees to.
-  bool IsCalled() const { return idle_ && HasNews(); }
-  /// When to look again at the latest.
+  /// Whether there were events since the last check, with no worker running to handle them.
+  bool HasUnhandledEvents() const { return idle_ && HasEvents(); }
+  /// When to check again at the latest.
   SteadyTime NextCheck(SteadyTime now) const;
 
  private:
   bool AnyBusy() const;
-  bool HasNews() const { return CountEvents(slot_) != seen_; }
+  bool HasEvents() const { return CountEvents(slot_) != seen_; }
 
   DatabaseSlot& slot_;
   policy::IdleClock clock_;
   EventCounts seen_;
   bool idle_ = false;
-  bool busy_ = false;          // a worker, at the last look
-  SteadyTime check_at_{};      // idle: when to find out again what falls due
-  bool is_due_ = false;        // there is something then
-  SteadyTime helper_waits_{};  // since when; not at all if that is none
+  bool busy_ = false;          // a worker was, at the last check
+  SteadyTime check_at_{};      // when idle: when to check again what falls due
+  bool is_due_ = false;        // there is work at that time
+  SteadyTime helper_waits_{};  // since when a helper waits for a slot; unset if none does
 };
 
 }  // namespace ai::worker

@@ -4,7 +4,7 @@
 
 #include "pg/guard.hpp"
 #include "pg/settings.hpp"
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 #include "worker/process/process.hpp"
 #include "worker/shared/wake.hpp"
 #include "worker/supervise/crash_log.hpp"
@@ -13,7 +13,7 @@ namespace ai::worker {
 
 namespace {
 
-using policy::Diagnosis;
+using policy::Liveness;
 using std::chrono::milliseconds;
 
 constexpr ChildKind kWorker{"ai worker", "ai_worker_main"};
@@ -28,7 +28,7 @@ std::string Supervisor::LiveProcesses(const std::string& but) const {
     for (int number = 0; number < kMaxWorkers; ++number) {
       const WorkerSlot& worker = slot_.workers[number];
       const Supervised& known = workers_[number];
-      const bool lives = (worker.process.pid != 0 || known.ran) && !known.dismissed;
+      const bool lives = (worker.process.pid != 0 || known.ran) && !known.declared_dead;
       if (lives && worker.lease[0] != '\0' && worker.lease != but) {
         std::memcpy(leases[count++], worker.lease, sizeof(worker.lease));
       }
@@ -48,7 +48,7 @@ int Supervisor::Running() const {
 
 bool Supervisor::IsSettled() const {
   return std::none_of(std::begin(workers_), std::end(workers_), [](const Supervised& known) {
-    return known.dismissed || (known.crashed && !known.failed);
+    return known.declared_dead || (known.crashed && !known.failed);
   });
 }
 
@@ -57,15 +57,15 @@ void Supervisor::Turn(int running, int wanted) {
   next_turn_ = now_ + CheckInterval();
   crashes_.Trim(clock_.WallNow(), milliseconds(pg::settings.restart_window));
   slot_.has_crashed = !crashes_.times().empty();
-  BeatIfDue();
-  // One that has failed takes nobody's place.
-  int places = running;
+  HeartbeatIfDue();
+  // A failed worker takes up no slot.
+  int slots = running;
   for (int number = 0; number < kMaxWorkers; ++number) {
-    places -= KeepWorker(number, number < wanted && places > 0, number < wanted) ? 1 : 0;
+    slots -= KeepWorker(number, number < wanted && slots > 0, number < wanted) ? 1 : 0;
   }
 }
 
-/// Whether it runs, or is to.
+/// Whether it runs, or is about to.
 bool Supervisor::KeepWorker(int number, bool to_run, bool wanted) {
   Supervised& known = workers_[number];
   const ProcessSlot& process = slot_.workers[number].process;
@@ -77,7 +77,7 @@ bool Supervisor::KeepWorker(int number, bool to_run, bool wanted) {
   if (runs) {
     if (!to_run) {
       const SharedLock lock;
-      End(process);
+      Terminate(process);
     }
     Examine(number);
     return true;
@@ -104,66 +104,67 @@ void Supervisor::ForgetEnded() {
 }
 
 void Supervisor::Examine(int number) {
-  if (workers_[number].dismissed) {
-    EndAgain(number);
+  if (workers_[number].declared_dead) {
+    TerminateAgain(number);
     return;
   }
   ProcessSlot& process = slot_.workers[number].process;
-  const Diagnosis found = policy::Diagnose(SignsOf(process), CurrentPatience(), now_);
-  if (found == Diagnosis::kToBeAsked) {
+  const Liveness found =
+      policy::CheckLiveness(LivenessOf(process), CurrentLivenessTimeouts(), now_);
+  if (found == Liveness::kToBePinged) {
     const SharedLock lock;
-    Ask(process);
-    NotLaterThan(now_ + CurrentPatience().ForAnswer() + milliseconds(1));
-  } else if (found != Diagnosis::kWell) {
-    Dismiss(number, policy::Describe(found));
+    Ping(process);
+    NotLaterThan(now_ + CurrentLivenessTimeouts().ForReply() + milliseconds(1));
+  } else if (found != Liveness::kAlive) {
+    DeclareDead(number, policy::Describe(found));
   }
 }
 
-/// It is crashed for all the world, then it is ended: it has no say in it any more.
-void Supervisor::Dismiss(int number, const char* why) {
+/// Records the crash first, then terminates the process, which can no longer change its record.
+void Supervisor::DeclareDead(int number, const char* why) {
   Supervised& known = workers_[number];
-  known.dismissed = true;
-  known.dismissed_at = now_;
-  known.stuck_said = false;
+  known.declared_dead = true;
+  known.declared_dead_at = now_;
+  known.stuck_logged = false;
   try {
-    OnCrash(number, std::string("it ") + why, false);
+    OnCrash(number, why, false);
   } catch (...) {
-    known.dismissed = false;
+    known.declared_dead = false;
     throw;
   }
-  EndAgain(number);
+  TerminateAgain(number);
 }
 
-void Supervisor::EndAgain(int number) {
+void Supervisor::TerminateAgain(int number) {
   Supervised& known = workers_[number];
   ProcessSlot& process = slot_.workers[number].process;
   const pid_t pid = process.pid;
   if (pid == 0) {
-    known.child.EndEarly();
+    known.child.TerminateEarly();
     return;
   }
   {
     const SharedLock lock;
-    EndStopped(process);
+    TerminateStopped(process);
   }
-  if (now_ - known.dismissed_at > CurrentPatience().timeout &&
-      !std::exchange(known.stuck_said, true)) {
+  if (now_ - known.declared_dead_at > CurrentLivenessTimeouts().timeout &&
+      !std::exchange(known.stuck_logged, true)) {
     LogStuck(ComponentName(number), pid);
   }
 }
 
 void Supervisor::OnEnd(int number) {
   Supervised& known = workers_[number];
-  if (known.dismissed) {
+  if (known.declared_dead) {
     MarkGone(ComponentName(number));
-    known.dismissed = false;
-  } else if (!slot_.workers[number].process.ended_well) {
-    OnCrash(number, "its process ended unexpectedly", true);
+    known.declared_dead = false;
+  } else if (!slot_.workers[number].process.exited_cleanly) {
+    OnCrash(number, "process exited unexpectedly", true);
   }
   lost_rows_ = true;
 }
 
-/// Whether the rows that a process had tell why it died.
+/// Whether the rows that a process held explain its crash.
 bool Supervisor::IsExplained(const std::string& component, const std::string& process) {
   if (process.empty()) {
     return false;
@@ -171,7 +172,7 @@ bool Supervisor::IsExplained(const std::string& component, const std::string& pr
   std::vector<Reclaimed> reclaimed =
       housekeeping_.ReclaimRows(LiveProcesses(process), "{" + process + "}");
   if (!reclaimed.empty()) {
-    slot_.deaths.fetch_add(1);
+    slot_.crash_count.fetch_add(1);
     WakeWorkers(slot_);
   }
   std::erase_if(reclaimed, [&](const Reclaimed& rows) { return rows.process != process; });
@@ -225,7 +226,7 @@ void Supervisor::Start(int number) {
     return;
   }
   NotLaterThan(known.child.NotBefore());
-  MarkCrashed(component, {"the server has no place for another background worker", known.crashes});
+  MarkCrashed(component, {"no free background worker slot", known.crashes});
 }
 
 }  // namespace ai::worker

@@ -1,12 +1,11 @@
-// Keeps the workers of a database running: starts them, sees when one dies or hangs, has it
-// replaced, and knows when to stop. What it knows is in ai.worker too, so that it outlives this
-// process.
+// Keeps the workers of a database running: starts them, detects when one crashes or hangs, restarts
+// it, and knows when to give up. Its state is also in ai.worker, so that it survives this process.
 //
-// A death is charged to the vectorizer whose rows the process had, if it had rows of that one only;
-// else to the worker. Who is charged too often within ai.restart_window is set aside: a vectorizer
-// is paused, a worker has failed. A worker that went down with the server is charged nothing, since
-// anybody may be to blame for that; but if it happens again and again, workers are started later
-// and later.
+// A crash is attributed to the vectorizer whose rows the process held, if they were all of one
+// vectorizer; otherwise to the worker. After too many crashes within ai.restart_window the
+// vectorizer is paused, or the worker marked as failed. When the whole server crashes, no worker is
+// charged, since any process may have caused it; but if that keeps happening, workers are started
+// with a growing delay.
 #pragma once
 
 #include "worker/pipeline/health.hpp"
@@ -15,16 +14,16 @@
 
 namespace ai::worker {
 
-/// A worker as this process knows it.
+/// The coordinator's view of one worker.
 struct Supervised {
   Child child;
-  bool ran = false;        // when it was last looked at
+  bool ran = false;        // at the last check
   bool listed = false;     // it has a row in ai.worker
   bool crashed = false;    // the next start is a restart
   bool failed = false;     // there is no next start
-  bool dismissed = false;  // taken for crashed, though its process is there
-  bool stuck_said = false;
-  SteadyTime dismissed_at = {};
+  bool declared_dead = false;  // considered crashed although its process still exists
+  bool stuck_logged = false;
+  SteadyTime declared_dead_at = {};
   policy::CrashHistory crashes;
 };
 
@@ -33,41 +32,42 @@ class Supervisor final {
   Supervisor(DatabaseSlot& slot, Housekeeping& housekeeping)
       : slot_(slot), housekeeping_(housekeeping) {}
 
-  /// Takes over what an earlier coordinator left. Before anything else, once it has gone well.
+  /// Takes over the state that the previous coordinator left. Has to succeed once before anything
+  /// else.
   void Begin();
 
-  /// Beats, looks at every worker, and does what is to be done. So many are to run now, of those
-  /// that are wanted when there is work.
+  /// Sends a heartbeat if due, checks every worker, and starts or terminates workers: so many are
+  /// to run now, of those wanted when there is work.
   void Turn(int running, int wanted);
 
   /// How many have a process.
   int Running() const;
-  /// Whether nobody waits to be started again, or to end.
+  /// Whether no worker is waiting to be restarted or is still exiting.
   bool IsSettled() const;
-  /// Removes what is left of those that have no process. One that has failed has done so for good.
+  /// Removes the records of workers without a process. A failed worker stays failed.
   void ForgetEnded();
 
-  /// When to do that again at the latest.
+  /// When to call Turn again at the latest.
   SteadyTime NextTurn() const { return next_turn_; }
 
-  /// Whether processes have ended whose rows may be left; says so once.
+  /// Whether processes have exited whose rows may still be claimed; true once.
   bool HasLostRows() { return std::exchange(lost_rows_, false); }
 
-  /// The ids of the processes that live, or have not been seen to be dead, as the text of a uuid[]:
-  /// whose rows are released before that can be charged with nothing.
+  /// The ids of processes that are alive, or not yet known to have exited, as the text of a uuid[].
+  /// Rows must not be released before that, or nothing could be charged for the crash.
   std::string LiveProcesses(const std::string& but = {}) const;
 
-  /// An operator wants another coordinator.
+  /// An administrator has requested a restart of the coordinator.
   bool IsToEnd() const { return to_end_; }
 
  private:
-  void BeatIfDue();
+  void HeartbeatIfDue();
   void TakeOver(const WorkerRecord& record);
   void TakeNote(const WorkerRecord& record);
   bool KeepWorker(int number, bool to_run, bool wanted);
   void Examine(int number);
-  void Dismiss(int number, const char* why);
-  void EndAgain(int number);
+  void DeclareDead(int number, const char* why);
+  void TerminateAgain(int number);
   void OnEnd(int number);
   void OnCrash(int number, const std::string& why, bool process_is_gone);
   bool IsExplained(const std::string& component, const std::string& process);
@@ -79,9 +79,9 @@ class Supervisor final {
   SystemClock clock_;
   SteadyTime now_;
   SteadyTime next_turn_;
-  SteadyTime next_beat_;          // the first is at once
-  SteadyTime start_after_;        // nobody is started before
-  policy::CrashHistory crashes_;  // of the server, or of coordinators
+  SteadyTime next_heartbeat_;          // the first is at once
+  SteadyTime start_after_;        // no worker is started before
+  policy::CrashHistory crashes_;  // of the server or of coordinators
   std::uint32_t requests_seen_ = 0;
   bool lost_rows_ = false;
   bool to_end_ = false;

@@ -1,8 +1,9 @@
-// See supervisor.hpp: what the table ai.worker says, from earlier coordinators and from operators.
+// See supervisor.hpp: what the table ai.worker holds, from earlier coordinators and from
+// administrators.
 #include <algorithm>
 
 #include "pg/settings.hpp"
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 #include "worker/process/process.hpp"
 #include "worker/shared/wake.hpp"
 #include "worker/supervise/crash_log.hpp"
@@ -25,10 +26,11 @@ void Supervisor::Begin() {
     }
   }
   if (was_there) {
-    // One that ends in order takes its row with it, or says so at least: the last one did not.
+    // A coordinator that exits cleanly removes its row, or at least marks it as stopping: this one
+    // did not.
     mine.crashes.Add(clock_.WallNow());
     mine.crashes.Trim(clock_.WallNow(), milliseconds(pg::settings.restart_window));
-    MarkCrashed(kCoordinator, {"it ended unexpectedly, or the server did", mine.crashes});
+    MarkCrashed(kCoordinator, {"the coordinator or the server exited unexpectedly", mine.crashes});
   }
   MarkStarting(kCoordinator, was_there);
   crashes_ = mine.crashes;
@@ -43,18 +45,18 @@ void Supervisor::TakeOver(const WorkerRecord& record) {
   known.crashed = record.status == "crashed";
   known.failed = record.status == "failed";
   if (known.ran) {
-    known.dismissed = known.crashed || known.failed;
-    known.dismissed_at = now_;
+    known.declared_dead = known.crashed || known.failed;
+    known.declared_dead_at = now_;
   } else if (known.failed) {
     LogFailed(record.component);
   } else if (record.status == "healthy") {
-    // One that was stopping has ended in order; so may have one that had not come to work yet.
-    MarkCrashed(record.component, {"it ended with the server", known.crashes});
+    // A worker that was stopping has exited cleanly; so may one that had not become healthy yet.
+    MarkCrashed(record.component, {"the server exited", known.crashes});
     known.crashed = true;
   }
 }
 
-/// What an operator may have changed.
+/// Applies what an administrator may have changed.
 void Supervisor::TakeNote(const WorkerRecord& record) {
   if (record.number < 0 || record.number >= kMaxWorkers) {
     to_end_ = to_end_ || record.restart;
@@ -69,22 +71,22 @@ void Supervisor::TakeNote(const WorkerRecord& record) {
   }
   known.crashed = false;
   known.child.Forgive();
-  if (known.ran && !known.dismissed) {
+  if (known.ran && !known.declared_dead) {
     const SharedLock lock;
-    End(slot_.workers[record.number].process);
+    Terminate(slot_.workers[record.number].process);
   }
 }
 
-void Supervisor::BeatIfDue() {
+void Supervisor::HeartbeatIfDue() {
   const std::uint32_t requests = slot_.requests;
-  if (now_ < next_beat_ && requests == requests_seen_) {
-    NotLaterThan(next_beat_);
+  if (now_ < next_heartbeat_ && requests == requests_seen_) {
+    NotLaterThan(next_heartbeat_);
     return;
   }
-  const CoordinatorBeat beat = BeatAsCoordinator();
+  const CoordinatorHeartbeat beat = HeartbeatAsCoordinator();
   requests_seen_ = requests;
-  next_beat_ = now_ + HeartbeatInterval();
-  NotLaterThan(next_beat_);
+  next_heartbeat_ = now_ + HeartbeatInterval();
+  NotLaterThan(next_heartbeat_);
   bool listed = false;
   for (const WorkerRecord& record : beat.workers) {
     TakeNote(record);
@@ -92,7 +94,7 @@ void Supervisor::BeatIfDue() {
   }
   if (!listed) {
     MarkStarting(kCoordinator, false);
-    next_beat_ = now_;
+    next_heartbeat_ = now_;
   }
   for (const std::string& component : beat.silent) {
     LogSilent(component);

@@ -35,9 +35,9 @@ std::optional<Step> NextStep(std::int32_t vectorizer) {
   return step;
 }
 
-/// The session is another role's for a while. A role of a statement, as elsewhere, would not
-/// survive the commits within it. What the owner of a table wrote in its indexes, the server itself
-/// runs as a security-restricted operation, which cannot get back to the superuser.
+/// Switches the session authorization for a while. A role set for a statement, as elsewhere, would
+/// not survive the commits within it. The server runs an owner's index expressions as a
+/// security-restricted operation, which cannot switch back to the superuser.
 class SessionScope final {
  public:
   explicit SessionScope(const Step& step) {
@@ -59,8 +59,8 @@ PlannedStmt* Parse(const char* sql) {
   return statement;
 }
 
-/// Runs a statement that must not be within a transaction, since it commits by itself: what SPI
-/// cannot do. INVARIANT: the current memory is not that of a transaction.
+/// Runs a statement that cannot run inside a transaction block, because it commits by itself, which
+/// SPI does not allow. INVARIANT: the current memory context is not that of a transaction.
 void RunAtTopLevel(const char* sql) {
   List* statements = pg::Call([&] { return list_make1(Parse(sql)); });
   pg::Transaction transaction;
@@ -79,14 +79,14 @@ void RunAtTopLevel(const char* sql) {
 void BuildIndexes(std::int32_t vectorizer) {
   pg::TurnMemory memory("ai index");
   std::string last;
-  while (!EndRequested()) {
+  while (!ShutdownRequested()) {
     const pg::TurnMemory::Turn turn(memory);
     const std::optional<Step> step = NextStep(vectorizer);
     if (!step) {
       return;
     }
     if (step->statement == last) {
-      throw std::runtime_error("this had no effect: " + last);
+      throw std::runtime_error("statement had no effect: " + last);
     }
     last = step->statement;
     ShowActivity(last.c_str());
@@ -95,13 +95,13 @@ void BuildIndexes(std::int32_t vectorizer) {
   }
 }
 
-/// An interrupt is not an error: who ended the process knows why.
+/// An interrupt is not an error: the process was terminated on purpose.
 void BuildAndTell(std::int32_t vectorizer) {
   try {
     BuildIndexes(vectorizer);
     return;
   } catch (const std::exception& error) {
-    if (EndRequested()) {
+    if (ShutdownRequested()) {
       return;
     }
     LogError("build an index", error);
@@ -116,12 +116,12 @@ void Serve(Oid database) {
   }
   if (slot->suspended == 0) {
     Connect(database, kTitle);
-    pg::SetOwnerWatch({.has_limit = false});  // its coordinator ends it if it is in the way
-    // Waiting for those who still see the table as it was may take long, and is in nobody's way.
+    pg::SetOwnerWatch({.has_limit = false});  // its coordinator terminates it if it blocks others
+    // Waiting for old snapshots may take long, and blocks nobody.
     pg::Call([] { SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE); });
     BuildAndTell(MyNumber());
   }
-  NoteOrderlyEnd();
+  NoteCleanExit();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The process that builds the vector indexes of one vectorizer, and ends.
+// The indexer: builds the vector indexes of one vectorizer, then exits.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace ai::worker {
 
-/// Notes in the vectorizer's errors why there is no index.
+/// Records in the vectorizer's errors why there is no index.
 void RecordIndexError(std::int32_t vectorizer, const std::string& message);
 
 }  // namespace ai::worker

@@ -18,8 +18,8 @@ namespace {
 constexpr ChildKind kIndexer{"ai indexer", "ai_indexer_main"};
 constexpr std::chrono::seconds kCheckInterval{10};  // at least
 constexpr std::chrono::minutes kLongestInterval{1};
-constexpr std::chrono::seconds kPlaceInterval{1};         // while there is no place for a process
-constexpr std::chrono::milliseconds kWatchInterval{200};  // whether a build is in somebody's way
+constexpr std::chrono::seconds kSlotInterval{1};         // while there is no free process slot
+constexpr std::chrono::milliseconds kWatchInterval{200};  // checks whether a build blocks others
 constexpr policy::Backoff kBetweenTries{std::chrono::minutes(1), std::chrono::minutes(15)};
 
 std::map<std::int32_t, std::string> FindMissingIndexes() {
@@ -57,7 +57,7 @@ SteadyTime IndexKeeper::Turn(SteadyTime now, bool may_start) {
   next_check_ = now + kCheckInterval;
   waiting_ = false;
   delayed_ = false;
-  ShowActivity("looking for indexes to build");
+  ShowActivity("checking for indexes to build");
   const Wanted wanted = FindMissingIndexes();
   next_check_ =
       now + policy::CheckInterval(SystemClock().Now() - now, kCheckInterval, kLongestInterval);
@@ -66,7 +66,7 @@ SteadyTime IndexKeeper::Turn(SteadyTime now, bool may_start) {
   return next_check_;
 }
 
-/// It begins again from the start later; a table that somebody wants to drop cannot wait.
+/// The build is restarted later; DROP TABLE must not have to wait for it.
 void IndexKeeper::EndIfInTheWay() {
   const pid_t pid = slot_.indexer.pid;
   if (pid == 0 || in_the_way_ || !HoldsUpOthers(pid)) {
@@ -75,14 +75,14 @@ void IndexKeeper::EndIfInTheWay() {
   in_the_way_ = true;
   {
     const SharedLock lock;
-    End(slot_.indexer);
+    Terminate(slot_.indexer);
   }
   RecordIndexError(building_,
-                   "the build of an index was broken off because somebody waited for a lock on its "
+                   "index build was canceled because another session waited for a lock on the "
                    "table");
 }
 
-/// What was built is not wanted any more.
+/// The index is no longer wanted.
 void IndexKeeper::NoteEnd(const Wanted& wanted, SteadyTime now) {
   std::erase_if(trouble_, [&](const auto& known) {
     const auto found = wanted.find(known.first);
@@ -107,7 +107,7 @@ void IndexKeeper::Begin(const Wanted& wanted, SteadyTime now, bool may_start) {
       next_check_ = std::min(next_check_, builder_.NotBefore());
     } else if (!may_start) {
       waiting_ = true;
-      next_check_ = now + kPlaceInterval;
+      next_check_ = now + kSlotInterval;
     } else if (builder_.Start(kIndexer, slot_.database, vectorizer, slot_.indexer, now)) {
       building_ = vectorizer;
       in_the_way_ = false;

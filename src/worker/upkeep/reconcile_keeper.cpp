@@ -17,9 +17,9 @@ namespace {
 constexpr ChildKind kReconciler{"ai reconciler", "ai_reconciler_main"};
 constexpr std::chrono::seconds kCheckInterval{60};  // at least
 constexpr std::chrono::minutes kLongestInterval{10};
-constexpr std::chrono::milliseconds kWatchInterval{200};  // whether it is in somebody's way
-constexpr std::chrono::minutes kMostTime{5};              // the first time; then twice as long
-constexpr int kMostDoublings = 5;
+constexpr std::chrono::milliseconds kWatchInterval{200};  // checks whether it blocks others
+constexpr std::chrono::minutes kMaxTime{5};              // the first time; then twice as long
+constexpr int kMaxDoublings = 5;
 constexpr policy::Backoff kBetweenTries{std::chrono::minutes(1), std::chrono::minutes(15)};
 
 std::set<std::int32_t> Numbers(const char* query) {
@@ -43,11 +43,11 @@ SteadyTime ReconcileKeeper::Turn(SteadyTime now, bool may_start) {
   }
   NoteEnd(now);
   if (due_.empty() && now >= next_check_) {
-    ShowActivity("looking for what vectorizers have missed");
+    ShowActivity("checking for vectorizers to reconcile");
     try {
       Check(now);
       FindOrphans();
-      checking_.WentWell();
+      checking_.Succeeded();
     } catch (const std::exception& error) {
       checking_.Failed(error);
     }
@@ -58,25 +58,25 @@ SteadyTime ReconcileKeeper::Turn(SteadyTime now, bool may_start) {
   return current_ != 0 ? now + kWatchInterval : next_check_;
 }
 
-/// It begins again later: who wants to change or drop a table cannot wait, nor can other
-/// vectorizers wait for one whose owner has written something that does not end.
+/// It is retried later: DDL on a table must not have to wait, nor other vectorizers for one whose
+/// owner's code does not terminate.
 void ReconcileKeeper::EndIfInTheWay(SteadyTime now) {
   const pid_t pid = slot_.reconciler.pid;
   if (pid != 0 && !ended_ && (now >= started_ + MostTime() || HoldsUpOthers(pid))) {
-    GiveWay();
+    Yield();
   }
 }
 
-void ReconcileKeeper::GiveWay() {
+void ReconcileKeeper::Yield() {
   ended_ = true;
   const SharedLock lock;
-  End(slot_.reconciler);
+  Terminate(slot_.reconciler);
 }
 
 std::chrono::minutes ReconcileKeeper::MostTime() const {
   const auto known = trouble_.find(current_);
   const int failures = known == trouble_.end() ? 0 : known->second.failures;
-  return kMostTime * (1 << std::min(failures, kMostDoublings));
+  return kMaxTime * (1 << std::min(failures, kMaxDoublings));
 }
 
 void ReconcileKeeper::NoteEnd(SteadyTime now) {
@@ -84,8 +84,8 @@ void ReconcileKeeper::NoteEnd(SteadyTime now) {
   if (vectorizer == 0) {
     return;
   }
-  child_.Forgive();  // the vectorizer waits, not the next one
-  if (slot_.reconciler.ended_well) {
+  child_.Forgive();  // the delay is the vectorizer's, not the next one's
+  if (slot_.reconciler.exited_cleanly) {
     trouble_.erase(vectorizer);
     unlogged_.erase(vectorizer);
     return;
@@ -96,10 +96,10 @@ void ReconcileKeeper::NoteEnd(SteadyTime now) {
 
 void ReconcileKeeper::Check(SteadyTime now) {
   std::set<std::int32_t> found = Numbers("SELECT * FROM ai._vectorizers_out_of_step()");
-  if (!slot_.pool.unlogged_seen_to && !std::exchange(looked_, true)) {
+  if (!slot_.pool.unlogged_checked && !std::exchange(looked_, true)) {
     unlogged_ = Numbers("SELECT * FROM ai._vectorizers_unlogged()");
   }
-  slot_.pool.unlogged_seen_to = unlogged_.empty();
+  slot_.pool.unlogged_checked = unlogged_.empty();
   found.insert(unlogged_.begin(), unlogged_.end());
   std::erase_if(trouble_, [&](const auto& known) { return !found.contains(known.first); });
   for (const std::int32_t vectorizer : found) {
@@ -112,28 +112,28 @@ void ReconcileKeeper::Check(SteadyTime now) {
   }
 }
 
-/// One line when there are more or fewer than before.
+/// Logs when the number has changed.
 void ReconcileKeeper::FindOrphans() {
   WithExtension([&](pg::Spi& spi) {
     const pg::Rows rows = spi.Execute(
         "SELECT pg_catalog.count(*) AS number, pg_catalog.min(object) AS example FROM "
         "ai._orphans()");
     const std::int64_t number = pg::Int8Column(rows, "number")[0];
-    if (std::exchange(slot_.pool.orphans_said, number) == number) {
+    if (std::exchange(slot_.pool.orphans_logged, number) == number) {
       return;
     }
     if (number == 0) {
-      pg::Call([] { ereport(LOG, errmsg("ai: all orphans are gone")); });
+      pg::Call([] { ereport(LOG, errmsg("ai: no orphans are left")); });
       return;
     }
     const std::string example = rows.TextAt(0, "example").value();
     pg::Call([&] {
       ereport(LOG,
-              errmsg("ai: %lld triggers, tables or restored rows belong to no vectorizer, for "
-                     "example %s",
+              errmsg("ai: found %lld orphans (triggers, tables or restored rows without a "
+                     "vectorizer), for example %s",
                      static_cast<long long>(number), example.c_str()),
-              errhint("If the rest of a dump is still to be restored, do that; else run "
-                      "ai.drop_orphans() in this database. ai.health() says more."));
+              errhint("Finish restoring the dump if that is in progress; otherwise run "
+                      "ai.drop_orphans() in this database. See ai.health() for details."));
     });
   });
 }
@@ -144,7 +144,7 @@ void ReconcileKeeper::Begin(SteadyTime now, bool may_start) {
   }
   const std::int32_t vectorizer = due_.front();
   if (!child_.Start(kReconciler, slot_.database, vectorizer, slot_.reconciler, now)) {
-    due_.clear();  // until the next look
+    due_.clear();  // until the next check
     return;
   }
   due_.pop_front();

@@ -1,10 +1,9 @@
 // The part of a coordinator that finds what vectorizers have missed: tables, triggers and
-// partitions that were changed while event triggers were off, unlogged tables that a crash has
-// emptied, things that belong to no vectorizer. A process of its own (reconciler.cpp) puts right
-// what can be.
+// partitions changed while event triggers were disabled, unlogged tables emptied by a crash,
+// orphans. The reconciler, a process of its own (reconciler.cpp), repairs what can be repaired.
 //
-// Vectorizers come one by one. One that fails, takes too long or is in somebody's way comes later
-// and later, and the others before it.
+// Vectorizers are processed one by one. One that fails, takes too long or blocks others is retried
+// with a growing delay, after the others.
 #pragma once
 
 #include <deque>
@@ -21,21 +20,20 @@ class ReconcileKeeper final {
  public:
   explicit ReconcileKeeper(DatabaseSlot& slot) : slot_(slot) {}
 
-  /// Looks after the process that is under way, or for something to do. Returns when it wants to be
-  /// called again.
+  /// Supervises the current process, or checks for work. Returns when to call it again.
   SteadyTime Turn(SteadyTime now, bool may_start);
 
-  /// The next turn looks, whatever the time.
+  /// The next turn checks, even if it is not due.
   void CheckAgain() { next_check_ = {}; }
 
   bool IsRunning() const { return running_; }
-  /// One would be started if there was a place.
+  /// A reconciler would be started if there were a free slot.
   bool IsWaiting() const { return !running_ && !due_.empty(); }
-  /// Whether there is nothing to do, as far as is known.
+  /// Whether there is no known work.
   bool IsIdle() const { return !running_ && due_.empty() && trouble_.empty() && unlogged_.empty(); }
 
-  /// Ends the process that is under way: somebody wants to drop the extension, which it holds.
-  void GiveWay();
+  /// Terminates the current process: the extension is being dropped, and it holds a lock on it.
+  void Yield();
 
  private:
   struct Trouble {
@@ -53,15 +51,15 @@ class ReconcileKeeper final {
   DatabaseSlot& slot_;
   SystemRandom random_;
   Child child_;
-  RecurringError checking_{"look for vectorizers that are out of step"};
-  std::int32_t current_ = 0;  // the vectorizer; 0: none that we know of
+  RecurringError checking_{"check for vectorizers to reconcile"};
+  std::int32_t current_ = 0;  // the vectorizer; 0: none known
   SteadyTime started_ = {};
   bool running_ = false;
   bool ended_ = false;  // by us
   SteadyTime next_check_ = {};
   bool looked_ = false;
   std::deque<std::int32_t> due_;
-  std::set<std::int32_t> unlogged_;  // still to be looked at after our start
+  std::set<std::int32_t> unlogged_;  // still to be checked after our start
   std::map<std::int32_t, Trouble> trouble_;
 };
 

@@ -1,6 +1,6 @@
-// The process that brings one vectorizer in step with its tables, and ends. What it runs reads
-// users' tables and may take long, so a coordinator does not do it itself, and ends this process
-// when somebody waits for it.
+// The reconciler: reconciles one vectorizer with its tables, then exits. Its statements read users'
+// tables and may take long, so the coordinator does not run them itself, and terminates this
+// process when another session waits for it.
 #include "pg/column.hpp"
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
@@ -17,12 +17,12 @@ constexpr const char* kTitle = "ai reconciler";
 
 void LogStep(const std::string& name, const std::string& step) {
   pg::Call([&] {
-    ereport(LOG, errmsg("ai: vectorizer \"%s\" was out of step with its tables: %s", name.c_str(),
+    ereport(LOG, errmsg("ai: vectorizer \"%s\" reconciled with its tables: %s", name.c_str(),
                         step.c_str()));
   });
 }
 
-/// False when there is nothing more to do.
+/// False when nothing is left to do.
 bool Step(std::int32_t vectorizer, std::string& last) {
   std::string name;
   std::string step;
@@ -41,7 +41,7 @@ bool Step(std::int32_t vectorizer, std::string& last) {
     return false;
   }
   if (step == last) {
-    throw std::runtime_error("this had no effect: " + last);
+    throw std::runtime_error("statement had no effect: " + last);
   }
   last = step;
   LogStep(name, step);
@@ -60,8 +60,7 @@ void QueueLost(std::int32_t vectorizer) {
       return;
     }
     LogStep(rows.TextAt(0, "name").value(),
-            "it has an unlogged table, which a crash of the server empties; keys queued for "
-            "that: " +
+            "unlogged table is emptied by a server crash; keys queued: " +
                 std::to_string(keys[0]));
   });
 }
@@ -72,13 +71,13 @@ void Reconcile(std::int32_t vectorizer) {
   bool goes_on = true;
   while (goes_on) {
     const pg::TurnMemory::Turn turn(memory);
-    ShowActivity("bringing a vectorizer in step with its tables");
+    ShowActivity("reconciling a vectorizer with its tables");
     goes_on = Step(vectorizer, last);
   }
   QueueLost(vectorizer);
 }
 
-/// Among the errors of the vectorizer, for its owner; in the log only if it is news.
+/// Recorded in the errors of the vectorizer, for its owner; logged only if it is new.
 void Tell(std::int32_t vectorizer, const std::string& message) {
   WithExtension([&](pg::Spi& spi) {
     const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(vectorizer)},
@@ -88,15 +87,15 @@ void Tell(std::int32_t vectorizer, const std::string& message) {
     if (const auto name = rows.TextAt(0, 0)) {
       pg::Call([&] {
         ereport(LOG,
-                errmsg("ai: could not bring vectorizer \"%s\" in step with its tables: %s",
+                errmsg("ai: could not reconcile vectorizer \"%s\" with its tables: %s",
                        name->c_str(), message.c_str()),
-                errhint("It is tried again."));
+                errhint("It will be retried."));
       });
     }
   });
 }
 
-/// Whether it came to an end. Who has locked a table is not waited for.
+/// Whether it completed. Does not wait for locked tables.
 bool ReconcileAndTell(std::int32_t vectorizer) {
   std::string message;
   try {
@@ -113,7 +112,7 @@ bool ReconcileAndTell(std::int32_t vectorizer) {
   try {
     Tell(vectorizer, message);
   } catch (const std::exception& error) {
-    LogError("note why a vectorizer is out of step", error);
+    LogError("record why a vectorizer could not be reconciled", error);
   }
   return false;
 }
@@ -125,12 +124,12 @@ void Serve(Oid database) {
   }
   if (slot->suspended == 0) {
     Connect(database, kTitle);
-    pg::SetOwnerWatch({.has_limit = false});  // its coordinator ends it if it is in the way
+    pg::SetOwnerWatch({.has_limit = false});  // its coordinator terminates it if it blocks others
     if (!ReconcileAndTell(MyNumber())) {
       return;
     }
   }
-  NoteOrderlyEnd();
+  NoteCleanExit();
 }
 
 }  // namespace
@@ -139,7 +138,7 @@ void Serve(Oid database) {
 
 extern "C" PGDLLEXPORT void ai_reconciler_main(Datum database);
 
-/// SIGTERM ends this process where it stands: what users wrote runs in it, and may go on after a
+/// SIGTERM terminates this process immediately: it runs user code, which may continue after a
 /// cancelled statement.
 void ai_reconciler_main(Datum database) {
   ai::worker::InstallSignalHandlers();

@@ -1,4 +1,4 @@
-// From a row that was loaded to chunks that have to be embedded, or have been already.
+// Chunks loaded rows, and finds chunks whose vectors exist already.
 #include <map>
 
 #include "core/utf8.hpp"
@@ -19,10 +19,10 @@ using pipeline::VectorOf;
 
 namespace {
 
-/// What a chunk takes beside its text and its vector.
+/// Memory of a chunk besides its text and vector.
 constexpr std::size_t kChunkOverhead = sizeof(Chunk) + 64;
-/// How much more than the longest text its chunks may take, which overlap and have overheads.
-constexpr std::size_t kMostTimes = 4;
+/// How much larger than the longest text its chunks may be, which overlap and have overhead.
+constexpr std::size_t kMaxTimes = 4;
 
 class Cutter final : public text::ChunkSink {
  public:
@@ -40,9 +40,9 @@ class Cutter final : public text::ChunkSink {
     row_.bytes += text.size() + kChunkOverhead;
     if (row_.bytes > most_) {
       throw ai::Error(ErrorCode::kLimitExceeded,
-                      "the text makes more chunks than fit into memory: " + std::to_string(number) +
-                          " take " + std::to_string(most_ >> 10) +
-                          " kB already; make the chunks larger, or raise ai.max_text_size");
+                      "chunks of the text exceed the memory limit: " + std::to_string(number) +
+                          " chunks use " + std::to_string(most_ >> 10) +
+                          " kB; increase the chunk size or ai.max_text_size");
     }
     row_.waiting += kept ? 0 : 1;
     row_.chunks.push_back({std::move(text), hash, kept, {}});
@@ -61,15 +61,15 @@ class Cutter final : public text::ChunkSink {
   const LoadedRow& read_;
   Row& row_;
   const std::size_t most_ =
-      kMostTimes * (static_cast<std::size_t>(pg::settings.max_text_size) << 10);
+      kMaxTimes * (static_cast<std::size_t>(pg::settings.max_text_size) << 10);
 };
 
-/// Vectors by the hashes of their texts; many of them are in a file.
+/// Vectors by the hash of their text; if there are many, they are in a file.
 class Vectors final {
  public:
   void Add(const policy::ContentHash& hash, std::span<const float> values) {
     bytes_ += values.size_bytes();
-    if (bytes_ <= kMostVectorBytes) {
+    if (bytes_ <= kMaxVectorBytes) {
       auto reply = std::make_shared<provider::Embeddings>();
       reply->dimensions = values.size();
       reply->values.assign(values.begin(), values.end());
@@ -97,8 +97,7 @@ class Vectors final {
   std::shared_ptr<VectorSpill> spill_;
 };
 
-/// The vectors that the target has for these hashes: of the rows themselves, or with reuse of any
-/// row.
+/// The vectors in the target for these hashes: of the rows themselves, or with reuse of any row.
 Vectors FindVectors(Vectorizer& vectorizer, std::span<const Tid> tids,
                     std::span<const policy::ContentHash> hashes) {
   Vectors found;
@@ -137,7 +136,7 @@ Result<RowPtr> Vectorizer::MakeChunks(const LoadedRow& read) const {
       splitter().Split(*read.text, cutter, pg::ServeInterrupts);
     }
     const std::size_t vectors = row->chunks.size() * dimensions() * sizeof(float);
-    if (vectors > kMostVectorBytes) {
+    if (vectors > kMaxVectorBytes) {
       row->file = std::make_shared<VectorSpill>(dimensions());
     } else {
       row->bytes += vectors;
@@ -151,9 +150,9 @@ Result<RowPtr> Vectorizer::MakeChunks(const LoadedRow& read) const {
   return row;
 }
 
-/// A chunk that moved within its row, or that another row has if that is wanted, has its vector
-/// already.
-pipeline::Step<std::int64_t> Vectorizer::Reuse(std::span<const RowPtr> /*in_hand*/,
+/// A chunk that moved within its row, or with reuse one that another row has, already has its
+/// vector.
+pipeline::Step<std::int64_t> Vectorizer::Reuse(std::span<const RowPtr> /*in_progress*/,
                                                std::vector<RowPtr>& rows) {
   if (IntoColumn()) {
     return std::int64_t{0};

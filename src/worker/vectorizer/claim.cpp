@@ -1,5 +1,5 @@
-// Claiming rows: from the queue, or from those whose time to be tried again has come; and loading
-// their texts. This worker has their leases when the transaction has committed.
+// Claims rows from the queue or those due for a retry, and loads their texts. This worker holds
+// their leases once the transaction has committed.
 #include "pg/owner_scope.hpp"
 #include "pg/settings.hpp"
 #include "worker/process/extension.hpp"
@@ -11,11 +11,11 @@ using pipeline::LoadedRow;
 
 namespace {
 
-/// Rows that are larger are loaded one by one.
+/// Larger rows are loaded one by one.
 constexpr std::size_t kLargeRow = std::size_t{256} << 10;
 
-/// Suspects that are claimed together: few enough to be claimed one by one when a process dies with
-/// them, and so many that thousands are soon through.
+/// Suspects that are claimed together: few enough to be claimed one by one after a crash, and
+/// enough to get through thousands quickly.
 constexpr std::size_t kSuspectGroup = 100;
 
 std::size_t LongestText() {
@@ -23,12 +23,12 @@ std::size_t LongestText() {
 }
 
 std::string TooLong(std::size_t size) {
-  return "the text of the row has " + std::to_string(size) +
+  return "text of the row has " + std::to_string(size) +
          " bytes, more than ai.max_text_size (" + std::to_string(pg::settings.max_text_size) +
-         " kB); shorten it, or raise the setting and call ai.retry_failed";
+         " kB); shorten it, or increase the setting and call ai.retry_failed";
 }
 
-/// Loads rows until their texts have so many bytes together, large ones at the end.
+/// Loads rows until their texts have reached so many bytes, large ones at the end.
 class Loader final {
  public:
   Loader(Vectorizer& vectorizer, pg::Spi& spi, std::size_t bytes)
@@ -107,7 +107,7 @@ pipeline::Step<pipeline::Claimed> Vectorizer::Claim(const pipeline::ClaimRequest
         return *not_now;
       }
       LockForStoring();
-      if (!request.in_hand) {
+      if (!request.in_progress) {
         work_file_ = FileOf(definition.work).number;
       }
       CheckWorkTable();
@@ -134,7 +134,8 @@ void Vectorizer::ClaimRetries(pg::Spi& spi, std::size_t most, pipeline::Claimed&
   claimed.more_retries = tids.size() >= most;
 }
 
-/// One that two processes have died with, or else some that one has: whichever has waited longest.
+/// A row that two processes crashed with, or some that one crashed with: whichever has waited
+/// longest.
 void Vectorizer::ClaimSuspects(pg::Spi& spi, pipeline::Claimed& claimed) {
   const auto claim = [&](bool alone, std::size_t most) {
     const std::vector<Tid> tids = statements().claim_suspects.Execute(spi, alone, most, lease());
@@ -158,15 +159,15 @@ void Vectorizer::ClaimChanges(pg::Spi& spi, const pipeline::ClaimRequest& reques
   unread_.insert(unread_.end(), found.claimed.begin(), found.claimed.end());
   scan_.found = scan_.found || !found.claimed.empty();
   if (definition.names.by_priority && found.lowest_priority) {
-    claimed.priority = found.lowest_priority;  // nothing above it is left
+    claimed.priority = found.lowest_priority;  // no higher one is left
   }
-  if (!scan_.passed_over) {
-    scan_.passed_over = found.first_held;
+  if (!scan_.skipped) {
+    scan_.skipped = found.first_held;
   }
   if (found.seen < most) {
-    claimed.more_changes = scan_.found;  // if a scan finds nothing, there is nothing
+    claimed.more_changes = scan_.found;  // if a scan finds nothing, there are none
     // Changes may be added to the last page.
-    claimed.left_from = scan_.passed_over.value_or(Tid{std::max<BlockNumber>(scan_.end, 1) - 1, 0});
+    claimed.left_from = scan_.skipped.value_or(Tid{std::max<BlockNumber>(scan_.end, 1) - 1, 0});
     scan_.under_way = false;
     return;
   }
@@ -193,7 +194,7 @@ pipeline::Step<std::vector<LoadedRow>> Vectorizer::Load(std::size_t bytes) {
       });
     }
     transaction.Commit();
-    // Rows that are not in the work table any more are with somebody else by now.
+    // Rows no longer in the work table were claimed by another process.
     unread_ = all ? std::vector<Tid>() : NotLoaded(unread_, rows);
     return rows;
   });

@@ -11,7 +11,7 @@ namespace ai::worker {
 namespace {
 
 constexpr std::size_t kDefaultBatchSize = 200;
-/// The embedded model gains nothing by more, and what is done is stored sooner.
+/// Larger batches do not speed up the embedded model, and smaller ones are stored sooner.
 constexpr std::size_t kDefaultLocalBatchSize = 32;
 
 }  // namespace
@@ -33,7 +33,7 @@ void EmbeddingSource::OpenModel(Oid owner) {
   }
 }
 
-/// A new key is another way.
+/// A new key is a different route.
 pipeline::Step<pipeline::Route> EmbeddingSource::FindRoute() {
   return RunStep([this] {
     const json::Value config = embedding();

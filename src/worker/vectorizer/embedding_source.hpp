@@ -1,5 +1,5 @@
-// What all sources of a worker have: an embedding configuration turned into code, the lease that
-// its rows are claimed with, and the way to the provider.
+// The base of all sources of a worker: a parsed embedding configuration, the lease that rows are
+// claimed with, and the route to the provider.
 #pragma once
 
 #include "core/json/document.hpp"
@@ -9,7 +9,7 @@
 
 namespace ai::worker {
 
-/// What a worker lends to its sources.
+/// What a worker provides to its sources.
 struct SourceContext {
   const pg_uuid_t& lease;  // the id of this process in ai.vectorizer_worker_process
   EndpointLimiters& limiters;
@@ -28,8 +28,8 @@ class EmbeddingSource : public pipeline::Source {
   virtual const json::Value embedding() const = 0;
 
  protected:
-  /// Sets the traits from embedding() and what its configuration leaves open. Throws ai::Error if
-  /// it cannot be used.
+  /// Sets the traits from embedding() and its defaults. Throws ai::Error if the configuration is
+  /// invalid.
   void OpenModel(Oid owner);
 
   const pg_uuid_t& lease() const { return context_.lease; }

@@ -1,4 +1,4 @@
-// Ending the leases on rows that were not written: released, retried, dead letters.
+// Ends the leases of rows that were not stored: released, retried, dead letters.
 #include "worker/vectorizer/ending.hpp"
 
 #include "core/utf8.hpp"
@@ -15,11 +15,11 @@ using pipeline::Step;
 
 namespace {
 
-void LogRest(const std::string& vectorizer, std::string_view step, const std::string& message,
+void LogBackOff(const std::string& vectorizer, std::string_view step, const std::string& message,
              const std::string& hint) {
   pg::Call([&] {
     ereport(LOG,
-            errmsg("ai: vectorizer \"%s\" cannot go on with %.*s: %s", vectorizer.c_str(),
+            errmsg("ai: vectorizer \"%s\" backs off after an error in %.*s: %s", vectorizer.c_str(),
                    static_cast<int>(step.size()), step.data(), message.c_str()),
             hint.empty() ? 0 : errhint("%s", hint.c_str()));
   });
@@ -49,7 +49,7 @@ Step<> Vectorizer::ReleaseUnread(std::size_t keep) {
   });
 }
 
-/// A work table that has no other name is gone, with the rows in it.
+/// A work table that was not renamed was dropped, with its rows.
 Step<> Vectorizer::ReleaseAll() {
   unread_.clear();
   scan_ = {};
@@ -61,8 +61,8 @@ Step<> Vectorizer::ReleaseAll() {
     }
     transaction.Commit();
   });
-  if (!released && released.failure().trouble == pipeline::StepTrouble::kOther && !HasWorkTable()) {
-    return pipeline::StepFailure(pipeline::StepTrouble::kDropped, released.failure().message);
+  if (!released && released.failure().error == pipeline::StepError::kOther && !HasWorkTable()) {
+    return pipeline::StepFailure(pipeline::StepError::kDropped, released.failure().message);
   }
   return released;
 }
@@ -134,7 +134,7 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         "FROM ai._record_error($1, $2, $3, $4, $5::pg_catalog.uuid, $6) n WHERE n IS NOT NULL",
         arguments);
     if (rows.count() > 0) {
-      LogRest(rows.TextAt(0, "vectorizer").value(), step, rows.TextAt(0, "message").value(),
+      LogBackOff(rows.TextAt(0, "vectorizer").value(), step, rows.TextAt(0, "message").value(),
               rows.TextAt(0, "hint").value_or(""));
     }
   }

@@ -1,4 +1,4 @@
-// What ends without a row: an error of a vectorizer as a whole.
+// Errors of a vectorizer as a whole.
 #pragma once
 
 #include "core/failure.hpp"
@@ -7,7 +7,7 @@
 
 namespace ai::worker {
 
-/// That a breaker keeps its requests from going: recorded once for each opening, not logged.
+/// Records that an open breaker holds back its requests: once per opening, not logged.
 void RecordOpenBreaker(std::int32_t vectorizer, const std::string& lease,
                        const pipeline::Opening& opening);
 

@@ -1,4 +1,4 @@
-// Writing rows whose vectors are all there: chunks and the end of their leases, in one transaction.
+// Stores rows that have all their vectors: writes chunks and ends the leases, in one transaction.
 #include "pg/memory.hpp"
 #include "pg/owner_scope.hpp"
 #include "worker/endpoint/shared_providers.hpp"
@@ -12,9 +12,9 @@ using pipeline::RowPtr;
 
 namespace {
 
-constexpr std::size_t kMostWrittenBytes = std::size_t{4} << 20;  // by one statement
+constexpr std::size_t kMaxWrittenBytes = std::size_t{4} << 20;  // per statement
 
-/// Some at a time, so that it does not matter how many there are.
+/// In parts, so that memory is bounded however many there are.
 void WriteAll(const Vectorizer& vectorizer, pg::Spi& spi, std::span<const NewChunk> chunks,
               WriteChunks& statement) {
   pg::TurnMemory memory("ai chunks");
@@ -23,7 +23,7 @@ void WriteAll(const Vectorizer& vectorizer, pg::Spi& spi, std::span<const NewChu
   while (!chunks.empty()) {
     const pg::TurnMemory::Turn part(memory);
     std::size_t count = 0;
-    for (std::size_t bytes = 0; count < chunks.size() && bytes < kMostWrittenBytes; ++count) {
+    for (std::size_t bytes = 0; count < chunks.size() && bytes < kMaxWrittenBytes; ++count) {
       bytes += vector_bytes + chunks[count].get().text.size();
     }
     statement.Execute(spi, chunks.first(count), buffer);
@@ -49,9 +49,8 @@ class Trim final {
   std::vector<TrimChunks::Length> lengths_;
 };
 
-/// The source is looked at last, when all is written: so somebody who wants to lock it does not
-/// wait for thousands of chunks that go into an index. Of rows that it has no more, nothing is
-/// left.
+/// The source is checked last, after everything is written, so that a session that wants to lock it
+/// does not wait for thousands of index insertions. Chunks of deleted rows are removed.
 void RemoveGone(Vectorizer& vectorizer, pg::Spi& spi, std::span<const RowPtr> rows) {
   vectorizer.LockForReading();
   const TidSet alive = vectorizer.statements().find_alive.Execute(spi, rows);

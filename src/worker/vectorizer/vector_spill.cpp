@@ -11,7 +11,7 @@ void Check(bool success, const char* what) {
   if (!success) {
     pg::Call([&] {
       ereport(ERROR, errcode_for_file_access(),
-              errmsg("could not %s a temporary file for vectors: %m", what));
+              errmsg("could not %s temporary file for vectors: %m", what));
     });
   }
 }

@@ -1,6 +1,6 @@
-// Vectors of one row that are too many for the memory of a worker: they wait in a temporary file
-// until all of the row are there. The file is the server's, so it counts for temp_file_limit and is
-// gone when the process is.
+// Spills the vectors of one row that exceed a worker's memory to a temporary file until the row is
+// complete. It is one of the server's temporary files: it counts towards temp_file_limit and is
+// removed when the process exits.
 #pragma once
 
 #include "core/pipeline/row.hpp"
@@ -8,8 +8,8 @@
 
 namespace ai::worker {
 
-/// More than this of one row, or found for some rows at once, goes to a file.
-inline constexpr std::size_t kMostVectorBytes = std::size_t{8} << 20;
+/// More vectors than this of one row, or reused for some rows at once, go to a file.
+inline constexpr std::size_t kMaxVectorBytes = std::size_t{8} << 20;
 
 class VectorSpill final : public pipeline::VectorFile {
  public:

@@ -15,8 +15,8 @@ std::string HashSeed(const json::Value& embedding) {
          std::to_string(embedding.GetInteger("dimensions", 0));
 }
 
-/// Nobody says when REASSIGN OWNED gives a source another owner, and it is with that role's rights
-/// on the queue that rows are read. One whom somebody else changes just now is not waited for.
+/// No event is raised when REASSIGN OWNED changes the owner of a source, whose privileges on the
+/// queue apply to reading. Does not wait for a row that is being updated.
 void FollowOwner(pg::Spi& spi, std::int32_t id) {
   const pg::Argument arguments[] = {{INT4OID, Int32GetDatum(id)}};
   spi.Execute(
@@ -30,7 +30,7 @@ VectorizerDefinition Definition(pg::Spi& spi, std::int32_t id) {
   FollowOwner(spi, id);
   auto definition = LoadDefinition(spi, id);
   if (!definition) {
-    throw ai::Error(ErrorCode::kUndefinedObject, "the vectorizer was dropped");
+    throw ai::Error(ErrorCode::kUndefinedObject, "vectorizer was dropped");
   }
   return *std::move(definition);
 }
@@ -97,7 +97,7 @@ void Vectorizer::ReadProcessing() {
   constexpr std::size_t kDefaultConcurrency = 50;
   traits_.batch_size = number("batch_size", traits_.batch_size);
   traits_.concurrency = number("concurrency", kDefaultConcurrency);
-  number("priority", 0);  // the look at the queue goes by it
+  number("priority", 0);  // the poll uses it
   reuse_ = processing && processing->GetBool("reuse", false);
 }
 

@@ -1,4 +1,4 @@
-// A vectorizer as a worker needs it: its configuration turned into code, its statements prepared.
+// A vectorizer as a worker uses it: its configuration parsed, its statements prepared.
 #pragma once
 
 #include "core/policy/content_hash.hpp"
@@ -10,22 +10,22 @@
 
 namespace ai::worker {
 
-/// How far a worker has scanned a queue. The queue has no order but that of its pages: a scan goes
-/// from the first change to what was the end when it began, and then begins again. What is added
-/// behind that end, or on pages that were emptied, comes with the next scan after a poll of the
-/// whole queue, so nothing starves.
+/// How far a worker has scanned a queue. The queue is ordered only by its pages: a scan runs from
+/// the first change to what was the end when it began, then starts over. Entries added beyond that
+/// end, or on recycled pages, are found by the next scan after a poll of the whole queue, so
+/// nothing starves.
 struct QueueScan {
   Tid next = {};
   BlockNumber end = 0;
   bool under_way = false;
-  bool found = false;                   // something was there in this scan
-  std::optional<Tid> passed_over = {};  // the first that was there for rows that workers have
+  bool found = false;                   // this scan has found entries
+  std::optional<Tid> skipped = {};  // the first entry of a row that a worker holds
 };
 
 class Vectorizer final : public EmbeddingSource {
  public:
-  /// Reads it from the catalog. Throws ai::Error if its configuration cannot be used; pg::Error if
-  /// a table of it is gone.
+  /// Reads it from the catalog. Throws ai::Error if its configuration is invalid; pg::Error if one
+  /// of its tables was dropped.
   Vectorizer(pg::Spi& spi, std::int32_t id, const SourceContext& context);
 
   // The steps: claiming and loading in claim.cpp, chunk.cpp, store.cpp, ending.cpp.
@@ -33,7 +33,7 @@ class Vectorizer final : public EmbeddingSource {
   pipeline::Step<std::vector<pipeline::LoadedRow>> Load(std::size_t bytes) override;
   pipeline::Step<> ReleaseUnread(std::size_t keep) override;
   Result<pipeline::RowPtr> MakeChunks(const pipeline::LoadedRow& row) const override;
-  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_hand,
+  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_progress,
                                      std::vector<pipeline::RowPtr>& rows) override;
   pipeline::Step<pipeline::Stored> Store(std::span<const pipeline::RowPtr> rows) override;
   pipeline::Step<bool> IsGone(const pipeline::RowPtr& row) override;
@@ -61,8 +61,8 @@ class Vectorizer final : public EmbeddingSource {
   using EmbeddingSource::dimensions;
   using EmbeddingSource::owner;
 
-  /// Keep others from altering the tables until the end of the transaction. Throw TableLocked if
-  /// somebody has locked one already.
+  /// Lock the tables against DDL until the end of the transaction. Throw TableLocked if one is
+  /// locked already.
   void LockForReading() const;
   void LockForStoring() const;
 
@@ -82,7 +82,7 @@ class Vectorizer final : public EmbeddingSource {
                  const std::function<void(pg::Spi&, std::span<const Tid>)>& body);
   bool HasWorkTable() const;
   void CheckWorkTable() const { CheckFile(definition.work, work_file_); }
-  /// Whether its statements would be others by now: a table or a column has another name.
+  /// Whether its statements are outdated, because a table or column was renamed.
   bool IsOutdated();
 
   template <typename Body>
@@ -95,8 +95,8 @@ class Vectorizer final : public EmbeddingSource {
   std::optional<policy::ContentHasher> hasher_;
   std::unique_ptr<VectorizerStatements> statements_;
   QueueScan scan_;
-  bool alone_last_ = false;     // the last suspect that was claimed was one by itself
-  Oid work_file_ = InvalidOid;  // tids of the work table are good as long as it is that
+  bool alone_last_ = false;     // the last suspect claimed was a single one
+  Oid work_file_ = InvalidOid;  // tids of the work table are valid while it is the same
   bool reuse_ = false;
 };
 

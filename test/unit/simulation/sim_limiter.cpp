@@ -15,8 +15,8 @@ policy::Micros SimLimiter::now() const {
       .count();
 }
 
-std::optional<milliseconds> SimLimiter::Closed(policy::RoleId role) const {
-  const policy::Standing standing = state().Look(kRules, now(), role);
+std::optional<milliseconds> SimLimiter::BlockedFor(policy::RoleId role) const {
+  const policy::Availability standing = state().Check(kRules, now(), role);
   if (standing.obstacle == policy::Obstacle::kNone) {
     return std::nullopt;
   }
@@ -24,8 +24,8 @@ std::optional<milliseconds> SimLimiter::Closed(policy::RoleId role) const {
   return std::min(kNoEnd, milliseconds(standing.wait / 1000) + milliseconds(1));
 }
 
-bool SimLimiter::IsBroken() const {
-  return state().breaker.broken;
+bool SimLimiter::IsBreakerTripped() const {
+  return state().breaker.tripped;
 }
 
 bool SimLimiter::IsLimited() const {
@@ -47,7 +47,7 @@ void SimLimiter::Charge(policy::Admission& admission, double tokens) {
 
 void SimLimiter::Succeeded(policy::Admission& admission, const provider::RateLimits& limits,
                            std::optional<std::int64_t> tokens) {
-  state().pace.Listen(limits);
+  state().pace.ApplyAdvertised(limits);
   if (tokens) {
     state().Charge(admission, static_cast<double>(*tokens), now());
   }
@@ -57,7 +57,7 @@ void SimLimiter::Succeeded(policy::Admission& admission, const provider::RateLim
 policy::Verdict SimLimiter::Failed(const policy::Admission& admission,
                                    const provider::RateLimits& limits, const Failure& failure,
                                    policy::Micros failing_since) {
-  state().pace.Listen(limits);
+  state().pace.ApplyAdvertised(limits);
   return state().Failed(admission, failure, failing_since, kRules, now());
 }
 

@@ -10,8 +10,8 @@ class SimLimiter final : public pipeline::Limiter {
   SimLimiter(World& world, std::size_t provider, WorkerState& worker)
       : world_(world), provider_(provider), worker_(worker) {}
 
-  std::optional<milliseconds> Closed(policy::RoleId role) const override;
-  bool IsBroken() const override;
+  std::optional<milliseconds> BlockedFor(policy::RoleId role) const override;
+  bool IsBreakerTripped() const override;
   bool IsLimited() const override;
   std::size_t RequestsWithin(milliseconds time) const override;
 

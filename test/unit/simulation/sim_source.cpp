@@ -9,7 +9,7 @@ using pipeline::Row;
 using pipeline::RowPtr;
 using pipeline::Step;
 using pipeline::StepFailure;
-using pipeline::StepTrouble;
+using pipeline::StepError;
 
 constexpr std::uint64_t kMaxStepsOfTurn = 20'000;
 
@@ -69,22 +69,22 @@ SimSource::SimSource(World& world, WorkerState& worker, QueueId id, SimLimiter* 
 
 std::optional<StepFailure> SimSource::Trouble(const char* step, bool of_tables) {
   if (queue_.dropped) {
-    return StepFailure(StepTrouble::kDropped, "the queue was dropped");
+    return StepFailure(StepError::kDropped, "the queue was dropped");
   }
   if (definition_ != queue_.definition && world_.Chance(0.5)) {
-    return StepFailure(StepTrouble::kOutdated, "another definition");
+    return StepFailure(StepError::kOutdated, "another definition");
   }
   if (of_tables && queue_.locked_until > world_.now()) {
-    return StepFailure(StepTrouble::kTableLocked, "a table is locked");
+    return StepFailure(StepError::kTableLocked, "a table is locked");
   }
   if (world_.Fault("row locked", 0.003)) {
-    return StepFailure(StepTrouble::kRowLocked, "somebody has locked it");
+    return StepFailure(StepError::kRowLocked, "somebody has locked it");
   }
   if (world_.Fault("work table rewritten", 0.001)) {
-    return StepFailure(StepTrouble::kTableGone, "rewritten");
+    return StepFailure(StepError::kTableGone, "rewritten");
   }
   if (world_.Fault("error of the server", 0.003)) {
-    return StepFailure(StepTrouble::kOfServer, std::string("out of something in ") + step);
+    return StepFailure(StepError::kServer, std::string("out of something in ") + step);
   }
   return std::nullopt;
 }
@@ -270,7 +270,7 @@ Result<RowPtr> SimSource::MakeChunks(const pipeline::LoadedRow& loaded) const {
   return row;
 }
 
-Step<std::int64_t> SimSource::Reuse(std::span<const RowPtr> /*in_hand*/,
+Step<std::int64_t> SimSource::Reuse(std::span<const RowPtr> /*in_progress*/,
                                     std::vector<RowPtr>& /*rows*/) {
   StepScope scope(world_, worker_, "reuse");
   if (const auto trouble = Trouble("reuse", false)) {
@@ -296,13 +296,13 @@ Step<pipeline::Message> SimSource::Build(std::span<const std::string_view> texts
 
 std::optional<StepFailure> SimSource::StoreTrouble(std::span<const RowPtr> rows) {
   if (queue_.broken_until > world_.now()) {
-    return StepFailure(StepTrouble::kOther, "the table takes nothing");
+    return StepFailure(StepError::kOther, "the table takes nothing");
   }
   if (world_.Fault("store timed out", 0.002)) {
-    return StepFailure(StepTrouble::kTimedOut, "timed out");
+    return StepFailure(StepError::kTimedOut, "timed out");
   }
   if (world_.Fault("store yielded", 0.002)) {
-    return StepFailure(StepTrouble::kYielded, "yielded");
+    return StepFailure(StepError::kYielded, "yielded");
   }
   for (const RowPtr& row : rows) {
     const auto source = queue_.source.find(KeyAt(row->tid));
@@ -310,10 +310,10 @@ std::optional<StepFailure> SimSource::StoreTrouble(std::span<const RowPtr> rows)
                               ? Poison::kNone
                               : source->second.poison;
     if (poison == Poison::kBadValue) {
-      return StepFailure(StepTrouble::kAboutRow, "a constraint");
+      return StepFailure(StepError::kRowRejected, "a constraint");
     }
     if (poison == Poison::kBadCode) {
-      return StepFailure(world_.Chance(0.5) ? StepTrouble::kOther : StepTrouble::kOfServer,
+      return StepFailure(world_.Chance(0.5) ? StepError::kOther : StepError::kServer,
                          "a trigger");
     }
   }
@@ -343,7 +343,7 @@ Step<pipeline::Stored> SimSource::Store(std::span<const RowPtr> rows) {
     } else if (Held(row->tid) != nullptr) {
       done.emplace_back(key, row);
     } else {
-      return StepFailure(StepTrouble::kLeaseLost, "rows were taken back");
+      return StepFailure(StepError::kLeaseLost, "rows were taken back");
     }
   }
   for (const auto& [key, row] : done) {

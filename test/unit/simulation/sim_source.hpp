@@ -19,7 +19,7 @@ class SimSource final : public pipeline::Source {
   pipeline::Step<std::vector<pipeline::LoadedRow>> Load(std::size_t bytes) override;
   pipeline::Step<> ReleaseUnread(std::size_t keep) override;
   Result<pipeline::RowPtr> MakeChunks(const pipeline::LoadedRow& row) const override;
-  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_hand,
+  pipeline::Step<std::int64_t> Reuse(std::span<const pipeline::RowPtr> in_progress,
                                      std::vector<pipeline::RowPtr>& rows) override;
   pipeline::Step<pipeline::Route> FindRoute() override;
   pipeline::Step<pipeline::Message> Build(std::span<const std::string_view> texts,

@@ -7,7 +7,7 @@ namespace {
 
 using pipeline::Step;
 using pipeline::StepFailure;
-using pipeline::StepTrouble;
+using pipeline::StepError;
 
 constexpr QueueId kSlice = 2;
 
@@ -86,10 +86,10 @@ Step<std::unique_ptr<pipeline::Source>> SimBacklog::Open(QueueId id) {
   StepScope scope(world_, worker_, "open");
   const SimQueue* queue = world_.Find(id);
   if (queue == nullptr) {
-    return StepFailure(StepTrouble::kDropped, "the queue was dropped");
+    return StepFailure(StepError::kDropped, "the queue was dropped");
   }
   if (world_.Fault("configuration cannot be used", 0.003)) {
-    return StepFailure(StepTrouble::kUnusable, "no such thing");
+    return StepFailure(StepError::kUnusable, "no such thing");
   }
   scope.End();
   SimLimiter* limiter =
@@ -102,7 +102,7 @@ Step<> SimBacklog::AddUsage(QueueId /*queue*/, const std::string& /*model*/,
                             const pipeline::Usage& /*usage*/) {
   StepScope scope(world_, worker_, "add usage");
   if (world_.Fault("counters locked", 0.05)) {
-    return StepFailure(StepTrouble::kRowLocked, "locked");
+    return StepFailure(StepError::kRowLocked, "locked");
   }
   scope.End();
   return {};
@@ -250,7 +250,7 @@ std::string SimWorker::Explain() const {
     const pipeline::Plan plan = pipeline_.planner().For(queue, now);
     text += "\n  queue " + std::to_string(id) + ": claim " + in(plan.claim) + ", suspects " +
             in(plan.suspects) + ", send " + in(plan.send) + ", store " + in(plan.store) +
-            ", report " + in(plan.report) + "; rows " + std::to_string(queue.hand.rows().size()) +
+            ", report " + in(plan.report) + "; rows " + std::to_string(queue.held.rows().size()) +
             ", unsent " + std::to_string(queue.outbox.unsent()) + ", delayed " +
             std::to_string(queue.outbox.delayed().size()) + ", in flight " +
             std::to_string(queue.outbox.in_flight()) + ", kept " +

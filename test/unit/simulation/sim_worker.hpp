@@ -35,7 +35,7 @@ class SimPeers final : public pipeline::Peers {
   std::size_t KeepRequests(QueueId queue, std::size_t wanted, std::size_t limit) override;
   bool EnterIsolation() override;
   void LeaveIsolation() override;
-  std::uint32_t Deaths() const override { return world_.deaths; }
+  std::uint32_t Crashes() const override { return world_.crash_count; }
   bool IsSlow(OwnerId owner) const override { return world_.slow_owners.contains(owner); }
   bool HasSlowOwners() const override { return !world_.slow_owners.empty(); }
   bool BeginFullPoll(milliseconds interval) override;
@@ -53,7 +53,7 @@ class SimModel final : public pipeline::EmbeddedModel {
   void Start(const pipeline::SourceTraits& source, std::span<const std::string_view> texts,
              provider::Embeddings& out) override;
   pipeline::Step<bool> Advance() override;
-  std::size_t LeaveRest() override {
+  std::size_t DropUnstarted() override {
     texts_.resize(done_);
     return done_;
   }

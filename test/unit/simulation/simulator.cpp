@@ -51,7 +51,7 @@ void Simulator::BuildWorld() {
     }
   }
   workers_ = static_cast<int>(1 + below(3));
-  places_.resize(static_cast<std::size_t>(workers_));
+  slots_.resize(static_cast<std::size_t>(workers_));
   next_act_ = world_.now();
 }
 
@@ -63,25 +63,25 @@ Key Simulator::AnyKey() {
   return 1 + world_.random.Below(kKeys);
 }
 
-void Simulator::Restart(Place& place) {
-  if (place.lease != 0) {
-    world_.Reclaim(place.lease, std::exchange(place.died, false));
+void Simulator::Restart(WorkerSlot& slot) {
+  if (slot.lease != 0) {
+    world_.Reclaim(slot.lease, std::exchange(slot.died, false));
   }
-  place.lease = ++last_lease_;
+  slot.lease = ++last_lease_;
   pipeline::Settings settings;
   settings.max_in_flight = 4;
   settings.workers = workers_;
-  settings.number = static_cast<int>(&place - places_.data());
-  place.worker = std::make_unique<SimWorker>(world_, place.lease, settings, defect_);
+  settings.number = static_cast<int>(&slot - slots_.data());
+  slot.worker = std::make_unique<SimWorker>(world_, slot.lease, settings, defect_);
 }
 
-void Simulator::RunTurn(Place& place) {
+void Simulator::RunTurn(WorkerSlot& slot) {
   try {
-    place.worker->Turn();
+    slot.worker->Turn();
   } catch (const Crash&) {
-    place.worker.reset();
-    place.died = true;
-    place.restart_at = world_.now() + milliseconds(50 + world_.random.Below(2000));
+    slot.worker.reset();
+    slot.died = true;
+    slot.restart_at = world_.now() + milliseconds(50 + world_.random.Below(2000));
   }
 }
 
@@ -89,17 +89,17 @@ void Simulator::RunTurn(Place& place) {
 void Simulator::Deliver() {
   const std::vector<pipeline::QueueEvent> events(world_.events.begin(), world_.events.end());
   world_.events.clear();
-  for (Place& place : places_) {
-    if (place.worker != nullptr && !events.empty()) {
-      place.worker->Notify(events);
+  for (WorkerSlot& slot : slots_) {
+    if (slot.worker != nullptr && !events.empty()) {
+      slot.worker->Notify(events);
     }
   }
 }
 
 SteadyTime Simulator::NextTurn() const {
   SteadyTime next = next_act_;
-  for (const Place& place : places_) {
-    next = std::min(next, place.worker != nullptr ? place.worker->next_turn() : place.restart_at);
+  for (const WorkerSlot& slot : slots_) {
+    next = std::min(next, slot.worker != nullptr ? slot.worker->next_turn() : slot.restart_at);
   }
   return next;
 }
@@ -112,14 +112,14 @@ void Simulator::RunUntil(SteadyTime end) {
       next_act_ = world_.now() + milliseconds(world_.calm ? 1000 : 20 + world_.random.Below(2000));
     }
     Deliver();
-    const std::size_t first = world_.random.Below(static_cast<std::uint32_t>(places_.size()));
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      Place& place = places_[(first + i) % places_.size()];
-      if (place.worker == nullptr && place.restart_at <= world_.now()) {
-        Restart(place);
+    const std::size_t first = world_.random.Below(static_cast<std::uint32_t>(slots_.size()));
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      WorkerSlot& slot = slots_[(first + i) % slots_.size()];
+      if (slot.worker == nullptr && slot.restart_at <= world_.now()) {
+        Restart(slot);
       }
-      if (place.worker != nullptr && place.worker->next_turn() <= world_.now()) {
-        RunTurn(place);
+      if (slot.worker != nullptr && slot.worker->next_turn() <= world_.now()) {
+        RunTurn(slot);
       }
     }
     const SteadyTime next = std::min(NextTurn(), end);
@@ -205,20 +205,20 @@ void Simulator::FaultActs() {
   if (world_.Fault("clock set", 0.02)) {
     world_.clock.SetWall(world_.clock.WallNow() + hours(world_.random.Below(48)) - hours(24));
   }
-  Place& place = places_[world_.random.Below(static_cast<std::uint32_t>(places_.size()))];
-  if (place.worker != nullptr && world_.Fault("leases lost", 0.02)) {
-    world_.Note("worker " + std::to_string(place.lease) + " loses its leases");
-    world_.Reclaim(place.lease, false);
-  } else if (place.worker != nullptr && world_.Fault("restart", 0.02)) {
+  WorkerSlot& slot = slots_[world_.random.Below(static_cast<std::uint32_t>(slots_.size()))];
+  if (slot.worker != nullptr && world_.Fault("leases lost", 0.02)) {
+    world_.Note("worker " + std::to_string(slot.lease) + " loses its leases");
+    world_.Reclaim(slot.lease, false);
+  } else if (slot.worker != nullptr && world_.Fault("restart", 0.02)) {
     try {
-      place.worker->Stop();
+      slot.worker->Stop();
     } catch (const Crash&) {
-      place.died = true;
+      slot.died = true;
     }
-    place.worker.reset();
-    place.restart_at = world_.now();
+    slot.worker.reset();
+    slot.restart_at = world_.now();
   }
-  for (Place& other : places_) {
+  for (WorkerSlot& other : slots_) {
     if (catalog && other.worker != nullptr) {
       other.worker->NotifyAll();
     }
@@ -231,16 +231,16 @@ void Simulator::EndFaults() {
   world_.slow_owners.clear();
   for (SimProvider& provider : world_.providers) {
     provider.mood = Mood::kWell;
-    provider.endpoint.Mend();
+    provider.endpoint.Reset();
   }
   for (SimQueue& queue : world_.queues) {
     queue.disabled = false;
     queue.paused_until = queue.locked_until = queue.broken_until = {};
     queue.locked_rows.clear();
   }
-  for (Place& place : places_) {
-    if (place.worker != nullptr) {
-      place.worker->NotifyAll();
+  for (WorkerSlot& slot : slots_) {
+    if (slot.worker != nullptr) {
+      slot.worker->NotifyAll();
     }
   }
 }
@@ -288,11 +288,11 @@ void Simulator::RunUntilDone() {
     }
     RunUntil(world_.now() + seconds(5));
   }
-  for (const Place& place : places_) {
-    const auto in_hand = place.worker != nullptr ? place.worker->pipeline().CountInHand()
-                                                 : pipeline::InHand{.rows = 1};
-    if (in_hand.rows == 0 && in_hand.requests == 0) {
-      CheckNothingIsKept(*place.worker);
+  for (const WorkerSlot& slot : slots_) {
+    const auto in_progress = slot.worker != nullptr ? slot.worker->pipeline().CountInProgress()
+                                                 : pipeline::InProgress{.rows = 1};
+    if (in_progress.rows == 0 && in_progress.requests == 0) {
+      CheckNothingIsKept(*slot.worker);
     }
   }
 }
@@ -320,8 +320,8 @@ Result Simulator::Run() {
     }
     RunUntilDone();
   } catch (const Violation& violation) {
-    for (const Place& place : places_) {
-      world_.Note(place.worker != nullptr ? place.worker->Explain() : "a worker is gone");
+    for (const WorkerSlot& slot : slots_) {
+      world_.Note(slot.worker != nullptr ? slot.worker->Explain() : "a worker is gone");
     }
     result.violation = violation.text;
   }

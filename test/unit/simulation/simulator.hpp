@@ -22,7 +22,7 @@ class Simulator final {
   Result Run();
 
  private:
-  struct Place {
+  struct WorkerSlot {
     std::unique_ptr<SimWorker> worker;  // null: it is gone
     WorkerId lease = 0;
     SteadyTime restart_at = {};
@@ -32,8 +32,8 @@ class Simulator final {
   void BuildWorld();
   void RunUntil(SteadyTime end);
   void RunUntilDone();
-  void RunTurn(Place& place);
-  void Restart(Place& place);
+  void RunTurn(WorkerSlot& slot);
+  void Restart(WorkerSlot& slot);
   void Deliver();
   SteadyTime NextTurn() const;
   void UserActs();
@@ -47,7 +47,7 @@ class Simulator final {
   World world_;
   Defect defect_;
   int workers_;
-  std::vector<Place> places_;
+  std::vector<WorkerSlot> slots_;
   WorkerId last_lease_ = 0;
   SteadyTime next_act_ = {};
   SimQueue* flooded_ = nullptr;  // it always has work

@@ -78,7 +78,7 @@ void World::Reclaim(WorkerId lease, bool died) {
       }
     }
   }
-  deaths += died ? 1 : 0;
+  crash_count += died ? 1 : 0;
 }
 
 namespace {

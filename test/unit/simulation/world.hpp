@@ -130,7 +130,7 @@ struct World {
   std::uint64_t next_number = 1;
   std::uint16_t next_offset = 1;
   std::vector<Tid> free_tids;  // of rows that are gone; others come there
-  std::uint32_t deaths = 0;
+  std::uint32_t crash_count = 0;
   WorkerId isolating = 0;
   bool calm = false;  // no more faults: all has to be done in the end
   SteadyTime last_full_poll = {};

@@ -1,5 +1,5 @@
-// The rows that a worker has of one queue, from the moment they are loaded until they are over, and
-// which of them have to be stored.
+// The rows of one queue that a worker holds, from loading until their leases end, and which of them
+// have to be stored.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,50 @@
 
 namespace ai::pipeline {
 
-/// How much all queues of a worker have in hand.
+/// Memory used by all queues of a worker.
 struct Memory {
   std::size_t bytes = 0;
 };
 
-/// A row that could not be stored, even alone, for a reason that may be its own or the table's.
+/// A row that could not be stored, even alone: either the row or the table is at fault.
 struct Unexplained {
   RowPtr row;
   StepFailure failure;
   std::uint64_t stores_before;  // of the queue
 };
 
-class Hand final {
+class HeldRows final {
  public:
-  explicit Hand(Memory& memory) : memory_(memory) {}
-  ~Hand() { End(std::vector<RowPtr>(rows_)); }
-  Hand(const Hand&) = delete;
-  Hand& operator=(const Hand&) = delete;
+  explicit HeldRows(Memory& memory) : memory_(memory) {}
+  ~HeldRows() { End(std::vector<RowPtr>(rows_)); }
+  HeldRows(const HeldRows&) = delete;
+  HeldRows& operator=(const HeldRows&) = delete;
 
   void Add(const RowPtr& row);
-  /// These are stored, released, or with somebody else.
+  /// These rows have been stored, released, or lost to another process.
   void End(std::span<const RowPtr> rows);
   void Clear();
 
   const std::vector<RowPtr>& rows() const { return rows_; }
   std::size_t bytes() const { return bytes_; }
 
-  // To be stored.
+  // Rows ready to be stored.
   void Ready(const RowPtr& row) { ready_.push_back(row); }
   void Ready(std::span<const RowPtr> rows) {
     ready_.insert(ready_.end(), rows.begin(), rows.end());
   }
-  /// Those that are not over; they are at no station then.
+  /// Takes those that have not ended; they are in no stage then.
   std::vector<RowPtr> TakeReady();
   void PutBack(std::span<const RowPtr> rows);
   bool has_ready() const { return !ready_.empty(); }
 
-  // Those that somebody else has locked, until they are tried again.
+  // Rows locked by others, until they are retried.
   void SetLocked(std::span<const RowPtr> rows, SteadyTime until);
-  /// They are ready when their time has come.
+  /// Makes those that are due ready again.
   void UnlockDue(SteadyTime now);
   SteadyTime locked_until() const { return locked_.empty() ? kNever : locked_until_; }
 
-  // Those that could not be stored: whose fault it is, others will tell.
+  // Rows that could not be stored; storing others will show which is at fault.
   std::vector<Unexplained> TakeUnexplained() { return std::exchange(unexplained_, {}); }
   void SetUnexplained(std::vector<Unexplained> rows) { unexplained_ = std::move(rows); }
   bool has_unexplained() const { return !unexplained_.empty(); }

@@ -1,41 +1,41 @@
-#include "worker/pipeline/beater.hpp"
+#include "worker/pipeline/heartbeat_sender.hpp"
 
-#include "worker/process/life.hpp"
+#include "worker/process/liveness.hpp"
 
 namespace ai::worker {
 
-BeatResult Beater::Send() {
+HeartbeatResult HeartbeatSender::Send() {
   const pipeline::Tally latest = pipeline_.TakeTally();
   unreported_.rows_done += latest.rows_done;
   unreported_.errors += latest.errors;
   if (!latest.last_error.empty()) {
     unreported_.last_error = latest.last_error;
   }
-  const BeatResult result = Beat({lease_, unreported_, pipeline_.CountInHand()});
+  const HeartbeatResult result = SendHeartbeat({lease_, unreported_, pipeline_.CountInProgress()});
   if (result.extension == Presence::kThere) {
     unreported_ = {};
   }
   return result;
 }
 
-std::optional<BeatResult> Beater::SendIfDue() {
+std::optional<HeartbeatResult> HeartbeatSender::SendIfDue() {
   if (clock_.Now() < next_) {
     return std::nullopt;
   }
   next_ = clock_.Now() + HeartbeatInterval();
   try {
-    const BeatResult result = Send();
+    const HeartbeatResult result = Send();
     if (!std::exchange(at_work_, true)) {
       NotePhase(policy::Phase::kHealthy);
     }
-    trouble_.WentWell();
+    trouble_.Succeeded();
     last_ = clock_.Now();
     return result;
   } catch (const pg::Error& error) {
     trouble_.Failed(error);
     if (pg::MeetsLock(error)) {
       last_ = clock_.Now();
-    } else if (clock_.Now() - last_ > CurrentPatience().timeout) {
+    } else if (clock_.Now() - last_ > CurrentLivenessTimeouts().timeout) {
       throw;
     }
   } catch (const std::exception& error) {
