@@ -18,9 +18,8 @@ constexpr std::array kEntries = {
     Entry{FailureClass::kTransient, "transient",
           "The network or the provider had a temporary problem; the rows are retried with "
           "exponential back-off."},
-    Entry{
-        FailureClass::kSuspect, "suspect",
-        "The provider refused the input; the batch is bisected to find the row at fault."},
+    Entry{FailureClass::kSuspect, "suspect",
+          "The provider refused the input; the batch is bisected to find the row at fault."},
     Entry{
         FailureClass::kConfiguration, "configuration",
         "The provider does not accept this key, model or account; the rows stay queued until that "

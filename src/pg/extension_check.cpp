@@ -23,7 +23,7 @@ void RequirePgvector() {
   }
   throw ai::Error(ErrorCode::kNotSupported,
                   "extension \"ai\" requires the extension \"vector\" (pgvector), which is not "
-                                                                    "available on this server",
+                  "available on this server",
                   {},
                   "Install the package postgresql-" + std::to_string(PG_VERSION_NUM / 10000) +
                       "-pgvector, then run CREATE EXTENSION ai CASCADE again.");

@@ -86,9 +86,8 @@ void RefuseTemporaryObjects() {
 }  // namespace
 
 const char* OwnerCancelled::what() const noexcept {
-  return reason_ == Reason::kTime
-             ? "canceling statement due to ai.store_timeout"
-             : "canceling statement because it held up rows of other owners";
+  return reason_ == Reason::kTime ? "canceling statement due to ai.store_timeout"
+                                  : "canceling statement because it held up rows of other owners";
 }
 
 void SetOwnerWatch(const OwnerWatch& new_watch) {

@@ -121,19 +121,24 @@ constexpr BoolSetting kBoolSettings[] = {
 
 constexpr IntSetting kIntSettings[] = {
     {"ai.connect_timeout", &settings.connect_timeout, 10'000, 1, kMax, PGC_SUSET,
-     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "Sets the maximum time to wait for a connection to a "
-                                       "provider.", nullptr},
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY,
+     "Sets the maximum time to wait for a connection to a "
+     "provider.",
+     nullptr},
     {"ai.request_timeout", &settings.request_timeout, 120'000, 1, kMax, PGC_SUSET,
-     GUC_UNIT_MS | GUC_SUPERUSER_ONLY, "Sets the maximum time to wait for the complete reply of a "
-                                       "provider.",
+     GUC_UNIT_MS | GUC_SUPERUSER_ONLY,
+     "Sets the maximum time to wait for the complete reply of a "
+     "provider.",
      nullptr},
     {"ai.retry_delay", &settings.retry_delay, 10'000, 1, kMax, PGC_SIGHUP, GUC_UNIT_MS,
-     "Sets the delay before a row is retried after its first failed attempt.", "The delay doubles "
-                                                                               "with each further "
-                                                                               "attempt."},
+     "Sets the delay before a row is retried after its first failed attempt.",
+     "The delay doubles "
+     "with each further "
+     "attempt."},
     {"ai.breaker_failures", &settings.breaker_failures, 5, 1, kMax, PGC_SIGHUP, 0,
      "Sets the number of consecutive failures after which the circuit breaker of a provider "
-     "opens.", nullptr},
+     "opens.",
+     nullptr},
     {"ai.breaker_pause", &settings.breaker_pause, 300'000, 1, kMax, PGC_SIGHUP, GUC_UNIT_MS,
      "Sets the maximum time that a circuit breaker stays open before the next probe.",
      "The first probe is sent after five seconds, each further one after twice as long. After a "
@@ -143,8 +148,7 @@ constexpr IntSetting kIntSettings[] = {
      "Sets the delay before an embedding job is retried after its first failed attempt.",
      "The delay doubles with each further attempt, up to five minutes."},
     {"ai.job_retention", &settings.job_retention, 7 * 24 * 3600, -1, kMax, PGC_SIGHUP, GUC_UNIT_S,
-     "Sets how long completed and cancelled embedding jobs are kept.",
-     "-1 keeps them forever."},
+     "Sets how long completed and cancelled embedding jobs are kept.", "-1 keeps them forever."},
     {"ai.cache_ttl", &settings.cache_ttl, 3600, -1, kMax, PGC_SIGHUP, GUC_UNIT_S,
      "Sets the maximum age of an embedding job's vector to be reused for another job with the "
      "same text.",
@@ -196,7 +200,8 @@ constexpr IntSetting kIntSettings[] = {
      "many workers is paused."},
     {"ai.restart_window", &settings.restart_window, 300'000, 1, kMax, PGC_SIGHUP, GUC_UNIT_MS,
      "Sets the time window for counting crashes, and how long a vectorizer that causes them is "
-     "paused.", nullptr},
+     "paused.",
+     nullptr},
 };
 
 constexpr TextSetting kStringSettings[] = {
@@ -223,8 +228,9 @@ constexpr TextSetting kStringSettings[] = {
      "A file packed by make model, or a directory with a published model of the BERT family. "
      "Empty means the model installed with the extension."},
     {"ai.allowed_hosts", &settings.allowed_hosts, http::kDefaultAllowedHosts.data(), PGC_SUSET,
-     GUC_SUPERUSER_ONLY | GUC_LIST_INPUT, CheckHosts, "Sets the hosts to which requests may be "
-                                                      "sent.",
+     GUC_SUPERUSER_ONLY | GUC_LIST_INPUT, CheckHosts,
+     "Sets the hosts to which requests may be "
+     "sent.",
      "A list of host, host:port, *.domain, address or address/bits. Link-local addresses are "
      "always refused."},
     {"ai.databases", &settings.databases, "", PGC_SIGHUP, GUC_LIST_INPUT, CheckNames,

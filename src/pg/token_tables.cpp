@@ -43,8 +43,9 @@ token::EncodingName EncodingOf(std::string_view encoding_or_model) {
     return *name;
   }
   throw ai::Error(ErrorCode::kInvalidParameter,
-                  "\"" + std::string(encoding_or_model) + "\" is not a known encoding or OpenAI "
-                                                            "model",
+                  "\"" + std::string(encoding_or_model) +
+                      "\" is not a known encoding or OpenAI "
+                      "model",
                   {}, "Use \"cl100k_base\", \"o200k_base\" or the name of an OpenAI model.");
 }
 

@@ -49,7 +49,8 @@ Server::Server(const Options& options) : context_(InitialSettings(options)) {
 
 std::unique_ptr<Listener> Server::MakeListener(const Options& options, uint16_t port, Door door) {
   auto listener = std::make_unique<Listener>(options.host, port, door, workers_);
-  workers_.front()->ApplyAdvertised(listener->socket(), [raw = listener.get()] { raw->AcceptAll(); });
+  workers_.front()->ApplyAdvertised(listener->socket(),
+                                    [raw = listener.get()] { raw->AcceptAll(); });
   return listener;
 }
 

@@ -10,7 +10,7 @@ namespace ai::mock {
 
 namespace {
 
-constexpr size_t kMaxPaths = 256;                // more than that is one path, "(others)"
+constexpr size_t kMaxPaths = 256;                 // more than that is one path, "(others)"
 constexpr size_t kLongestBody = size_t{1} << 20;  // of a remembered request
 
 }  // namespace

@@ -12,18 +12,18 @@
 
 using ai::Failure;
 using ai::FailureClass;
+using ai::policy::ActionAfter;
 using ai::policy::Admission;
 using ai::policy::BreakerRules;
 using ai::policy::BreakerState;
 using ai::policy::EndpointState;
 using ai::policy::FailedRequest;
 using ai::policy::FailingSince;
+using ai::policy::FailureAction;
 using ai::policy::kSecond;
 using ai::policy::Micros;
 using ai::policy::RoleId;
-using ai::policy::FailureAction;
 using ai::policy::Verdict;
-using ai::policy::ActionAfter;
 
 namespace {
 

@@ -199,10 +199,10 @@ TEST_CASE("without a refusal there is no pace", "[policy]") {
 TEST_CASE("a limit by day is known by how long it takes to be there again", "[policy]") {
   Pace pace;
   pace.ApplyAdvertised({.limit_requests = 200,
-               .limit_tokens = std::nullopt,
-               .remaining_requests = 0,
-               .remaining_tokens = std::nullopt,
-               .reset_requests = std::chrono::hours(24)});
+                        .limit_tokens = std::nullopt,
+                        .remaining_requests = 0,
+                        .remaining_tokens = std::nullopt,
+                        .reset_requests = std::chrono::hours(24)});
   CHECK(pace.PerSecond(kStart) < 200.0 / 86'000);
 }
 

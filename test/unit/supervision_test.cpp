@@ -5,13 +5,13 @@
 
 using ai::SteadyTime;
 using ai::WallTime;
+using ai::policy::CheckLiveness;
 using ai::policy::CrashHistory;
 using ai::policy::Describe;
-using ai::policy::CheckLiveness;
 using ai::policy::Liveness;
+using ai::policy::LivenessSigns;
 using ai::policy::LivenessTimeouts;
 using ai::policy::Phase;
-using ai::policy::LivenessSigns;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -92,14 +92,16 @@ TEST_CASE("a process has the timeout to get to work, and to end", "[supervision]
   const SteadyTime now = clock.Now();
   for (const auto& [phase, verdict] : {std::pair{Phase::kStarting, Liveness::kStuckStarting},
                                        {Phase::kStopping, Liveness::kStuckStopping}}) {
-    CHECK(CheckLiveness({phase, now - seconds(30), now, now, now}, kTimeouts, now) == Liveness::kAlive);
+    CHECK(CheckLiveness({phase, now - seconds(30), now, now, now}, kTimeouts, now) ==
+          Liveness::kAlive);
     CHECK(CheckLiveness({phase, now - seconds(31), now, now, now}, kTimeouts, now) == verdict);
   }
 }
 
 TEST_CASE("one whose loop goes round is well", "[supervision]") {
   const ai::test::ManualClock clock;
-  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(30)), kTimeouts, clock.Now()) == Liveness::kAlive);
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(30)), kTimeouts, clock.Now()) ==
+        Liveness::kAlive);
 }
 
 TEST_CASE("one that is quiet is asked, and given up if it does not answer", "[supervision]") {
@@ -149,8 +151,10 @@ TEST_CASE("the stall limit is never below the timeout; answers get a second at l
   const ai::test::ManualClock clock;
   const LivenessTimeouts timeouts{seconds(3), seconds(1)};
   CHECK(timeouts.ForReply() == seconds(1));
-  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(2)), timeouts, clock.Now()) == Liveness::kAlive);
-  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(4)), timeouts, clock.Now()) == Liveness::kStalled);
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(2)), timeouts, clock.Now()) ==
+        Liveness::kAlive);
+  CHECK(CheckLiveness(Healthy(clock.Now() - seconds(4)), timeouts, clock.Now()) ==
+        Liveness::kStalled);
   CHECK(kTimeouts.ForReply() == seconds(5));
 }
 

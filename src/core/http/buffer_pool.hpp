@@ -30,8 +30,7 @@ class BufferPool {
   /// Keeps the memory of the string, or frees it.
   void Give(std::string buffer) {
     const std::size_t capacity = buffer.capacity();
-    if (capacity < kSmallest || capacity > kMaxBytes - bytes_ ||
-        buffers_.size() == most_buffers_) {
+    if (capacity < kSmallest || capacity > kMaxBytes - bytes_ || buffers_.size() == most_buffers_) {
       return;
     }
     buffer.clear();

@@ -27,8 +27,9 @@ enum class Taken : std::uint8_t { kAll, kOverflow };
 /// Plain data for shared memory: trivially destructible, no pointers, all of it atomic.
 template <std::size_t kSize>
 class EventRing final {
-  static_assert((kSize & (kSize - 1)) == 0, "slots must stay aligned when sequence numbers wrap "
-                                            "around");
+  static_assert((kSize & (kSize - 1)) == 0,
+                "slots must stay aligned when sequence numbers wrap "
+                "around");
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
  public:

@@ -62,10 +62,10 @@ struct Queue {
   Queue(QueueId its_id, Memory& memory) : id(its_id), held(memory) {}
 
   const QueueId id;
-  std::string version = {};      // of the definition that the source was opened with
-  policy::Contender share = {};  // its owner and weight for fair scheduling
+  std::string version = {};                  // of the definition that the source was opened with
+  policy::Contender share = {};              // its owner and weight for fair scheduling
   std::unique_ptr<Source> source = nullptr;  // null until needed, or if unusable
-  bool must_release = false;  // some rows could not be released
+  bool must_release = false;                 // some rows could not be released
   Demand demand = {};
   BackOff back_off = {};
   HeldRows held;

@@ -96,7 +96,7 @@ struct Row {
   std::size_t waiting = 0;                // chunks without a vector
   std::size_t to_send = 0;                // the same, when the first of them was to be sent
   std::size_t bytes = 0;                  // of memory, estimated
-  bool ended = false;                      // its lease has ended: replies for it are ignored
+  bool ended = false;                     // its lease has ended: replies for it are ignored
   std::shared_ptr<VectorFile> file = {};  // for its vectors, if there are many
   std::vector<Job> jobs = {};             // jobs with this text, if it is not a row of a vectorizer
 };

@@ -43,8 +43,8 @@ enum class Wanted : std::uint8_t {
 struct ClaimRequest {
   Wanted wanted = Wanted::kChanges;
   std::size_t most = 0;
-  bool changes = false;  // the queue may have changes
-  Tid from = {};         // none is known before this position
+  bool changes = false;      // the queue may have changes
+  Tid from = {};             // none is known before this position
   bool in_progress = false;  // rows claimed earlier are in progress
 };
 

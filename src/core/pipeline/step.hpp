@@ -15,8 +15,8 @@ enum class StepError : std::uint8_t {
   kYielded,      // an owner's code was cancelled because others had to wait
   kTimedOut,     // an owner's code exceeded ai.store_timeout
   kOutdated,     // a table or column was renamed: the source has to be reopened
-  kRowRejected,     // a value of a row was rejected, for example by a constraint
-  kServer,     // out of memory, disk, connections: not the row's fault
+  kRowRejected,  // a value of a row was rejected, for example by a constraint
+  kServer,       // out of memory, disk, connections: not the row's fault
   kUnusable,     // the configuration is unusable
   kDropped,      // the queue was dropped
   kOther,        // the row or the table is at fault: other rows will show which

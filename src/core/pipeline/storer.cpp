@@ -263,6 +263,7 @@ void Storer::AssignBlame(Queue& queue, Outcome outcome) {
 void Storer::BlameTable(Queue& queue) {
   const std::vector<Unexplained> all = queue.held.TakeUnexplained();
   std::vector<RowPtr> rows;
+  rows.reserve(all.size());
   for (const Unexplained& one : all) {
     rows.push_back(one.row);
   }

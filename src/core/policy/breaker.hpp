@@ -31,7 +31,7 @@ struct BreakerRules {
   int failures = 5;                  // consecutive
   Micros pause = 300 * kSecond;      // before a probe, at most
   Micros first_probe = 5 * kSecond;  // after it has opened
-  Micros apart = 0;  // a failure counts only if sent so much later than the last
+  Micros apart = 0;                  // a failure counts only if sent so much later than the last
 };
 
 /// A role in a database; 0 is nobody.

@@ -52,7 +52,7 @@ struct Admission {
 /// What the failure of a request means.
 struct Verdict {
   bool follows_rows = false;  // other requests succeed: the rows are at fault
-  bool tripped = false;        // the breaker is open or half-open now
+  bool tripped = false;       // the breaker is open or half-open now
 };
 
 struct EndpointState {
@@ -64,8 +64,8 @@ struct EndpointState {
   RateBucket paced_requests;
   RateBucket paced_tokens;
   Micros cooling_until = 0;
-  std::int32_t refusals = 0;  // since the last success, without Retry-After
-  Micros last_success_sent_at = 0;         // of the successful request that was sent last
+  std::int32_t refusals = 0;        // since the last success, without Retry-After
+  Micros last_success_sent_at = 0;  // of the successful request that was sent last
 
   /// For a role; 0 if it is not known.
   Availability Check(const BreakerRules& rules, Micros now, RoleId role = 0) const;

@@ -49,7 +49,7 @@ class FairShare {
     double time = 0;
     std::uint64_t served = 0;
 
-    auto operator<=>(const Turn&) const = default;
+    auto operator<=>(const Turn&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
   /// The members of one level, each with its virtual time.

@@ -18,9 +18,9 @@ enum class Phase : std::uint8_t { kStarting, kHealthy, kStopping };
 
 struct LivenessSigns {
   Phase phase;
-  SteadyTime since;     // of the phase
+  SteadyTime since;    // of the phase
   SteadyTime turned;   // when its loop last completed a turn
-  SteadyTime pinged;     // when it was last pinged
+  SteadyTime pinged;   // when it was last pinged
   SteadyTime replied;  // when it last replied
 };
 

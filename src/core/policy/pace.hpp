@@ -20,12 +20,12 @@ namespace ai::policy {
 struct Pace {
   static constexpr Micros kSlack = 90 * kSecond / 1000;
 
-  double floor = 0;           // requests per second after the last refusal; 0: not paced
-  double ceiling = 0;         // where the curve is flat
-  double advertised = 0;            // by the provider's headers; 0: nothing
-  double advertised_tokens = 0;     // the same in tokens per second
-  bool keeps_tokens = false;  // few tokens are left
-  std::int64_t accepted = 0;  // requests since then
+  double floor = 0;              // requests per second after the last refusal; 0: not paced
+  double ceiling = 0;            // where the curve is flat
+  double advertised = 0;         // by the provider's headers; 0: nothing
+  double advertised_tokens = 0;  // the same in tokens per second
+  bool keeps_tokens = false;     // few tokens are left
+  std::int64_t accepted = 0;     // requests since then
   Micros since = 0;
   Micros last_sent = 0;
   Micros cut_at = 0;

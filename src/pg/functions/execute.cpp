@@ -89,8 +89,9 @@ void RequireServer() {
            "Add ai to shared_preload_libraries in postgresql.conf and restart the server.");
   }
   if (pg::settings.workers == 0) {
-    Refuse("no workers are configured: ai.workers is 0", "Increase ai.workers and reload the "
-                                                         "configuration.");
+    Refuse("no workers are configured: ai.workers is 0",
+           "Increase ai.workers and reload the "
+           "configuration.");
   }
   if (!IsListed(MyDatabaseId)) {
     Refuse("this database is not served: it is not listed in ai.databases",
@@ -237,9 +238,8 @@ void Execution::Run() {
 
 std::int32_t FindVectorizer(const NullableDatum& name) {
   std::int32_t vectorizer = 0;
-  const bool looked =
-      ReadWithoutLocks(
-          [&](pg::Spi&) { vectorizer = pg::Call([&] { return pg::VectorizerIdOf(name); }); });
+  const bool looked = ReadWithoutLocks(
+      [&](pg::Spi&) { vectorizer = pg::Call([&] { return pg::VectorizerIdOf(name); }); });
   if (!looked) {
     Refuse("the extension is being dropped", "Try again later.");
   }

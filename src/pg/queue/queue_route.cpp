@@ -28,13 +28,13 @@ AttrNumber ColumnByName(Relation relation, const char* name) {
 Oid QueueByName(const char* schema, const char* name, const char* trigger) {
   const Oid queue = get_relname_relid(name, get_namespace_oid(schema, true));
   if (!OidIsValid(queue)) {
-    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-            errmsg("queue %s of a vectorizer does not exist",
-                   quote_qualified_identifier(schema, name)),
-            errdetail("Trigger \"%s\" writes to it.", trigger),
-            errhint("If the table was copied here without its vectorizer, create one with "
-                    "ai.create_vectorizer, or drop the trigger. Otherwise drop the vectorizer with "
-                    "ai.drop_vectorizer and create it again."));
+    ereport(
+        ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+        errmsg("queue %s of a vectorizer does not exist", quote_qualified_identifier(schema, name)),
+        errdetail("Trigger \"%s\" writes to it.", trigger),
+        errhint("If the table was copied here without its vectorizer, create one with "
+                "ai.create_vectorizer, or drop the trigger. Otherwise drop the vectorizer with "
+                "ai.drop_vectorizer and create it again."));
   }
   return queue;
 }
@@ -69,12 +69,11 @@ bool IsSourceOf(Oid queue, Oid table) {
 /// another owner, the catalog tells.
 void CheckIsSource(Oid queue, Relation table, const char* trigger) {
   if (!IsSourceOf(queue, RelationGetRelid(table))) {
-    ereport(
-        ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-        errmsg("permission denied to write to queue %s from table \"%s\"", get_rel_name(queue),
-               RelationGetRelationName(table)),
-        errdetail("Trigger \"%s\" names the queue of another table.", trigger),
-        errhint("Drop the trigger."));
+    ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+            errmsg("permission denied to write to queue %s from table \"%s\"", get_rel_name(queue),
+                   RelationGetRelationName(table)),
+            errdetail("Trigger \"%s\" names the queue of another table.", trigger),
+            errhint("Drop the trigger."));
   }
 }
 

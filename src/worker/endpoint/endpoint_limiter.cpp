@@ -27,8 +27,9 @@ void NoteError(SharedEndpoint& entry, const Failure& failure) {
   entry.last_class = failure.failure_class;
 }
 
-constexpr char kHint[] = "See ai.provider_status. Use ai.resume_provider to close the circuit "
-                         "breaker immediately.";
+constexpr char kHint[] =
+    "See ai.provider_status. Use ai.resume_provider to close the circuit "
+    "breaker immediately.";
 
 /// A transition of the breaker.
 struct Transition {

@@ -45,7 +45,7 @@ struct SharedEndpoint {
   policy::LatencyHistogram latency = {};
   TimestampTz last_success = 0;
   TimestampTz last_failure = 0;
-  TimestampTz opened = 0;  // when the breaker last opened, not counting failed probes
+  TimestampTz opened = 0;   // when the breaker last opened, not counting failed probes
   TimestampTz resumed = 0;  // when an administrator last did
   char last_error[512] = "";
   FailureClass last_class = FailureClass::kTransient;

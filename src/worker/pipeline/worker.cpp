@@ -6,8 +6,8 @@
 #include "pg/guard.hpp"
 #include "pg/memory.hpp"
 #include "pg/settings.hpp"
-#include "worker/pipeline/heartbeat_sender.hpp"
 #include "worker/pipeline/health.hpp"
+#include "worker/pipeline/heartbeat_sender.hpp"
 #include "worker/pipeline/pipeline.hpp"
 #include "worker/process/child.hpp"
 #include "worker/process/extension.hpp"
@@ -97,7 +97,7 @@ class Worker final {
   FreedMemory freed_memory_;
   WaitFor wait_;
   EventRing::Cursor cursor_ = 0;  // of the events taken
-  bool declared_dead_ = false;        // by the coordinator
+  bool declared_dead_ = false;    // by the coordinator
 };
 
 /// Checks the extension again if a commit has changed it, or may be about to.

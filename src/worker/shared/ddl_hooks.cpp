@@ -11,7 +11,7 @@ namespace ai::worker {
 namespace {
 
 constexpr int kMaxSuspensions = 16;  // per transaction; there may be several RENAMEs
-constexpr int kMaxWaits = 500;      // for processes to exit
+constexpr int kMaxWaits = 500;       // for processes to exit
 constexpr long kWaitMilliseconds = 10;
 
 object_access_hook_type next_access_hook = nullptr;

@@ -39,8 +39,8 @@ struct PoolPart {
 
   // What the last coordinator left when it exited for lack of work.
   EventCounts seen;
-  SteadyTime check_at{};      // when to check again, even without an event
-  bool is_due = false;        // work is due then
+  SteadyTime check_at{};  // when to check again, even without an event
+  bool is_due = false;    // work is due then
   bool by_timer = false;  // this coordinator was started for such a check
 
   // What the next coordinator need not do or log again.

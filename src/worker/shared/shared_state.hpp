@@ -38,7 +38,7 @@ struct ProcessSlot {
   std::atomic<int> proc_number{kNobody};  // in ProcGlobal->allProcs
   std::atomic<pid_t> pid{0};
   std::atomic<pid_t> last_pid{0};  // of the current or the last process in this slot
-  bool exited_cleanly = false;         // the last process in this slot exited on request
+  bool exited_cleanly = false;     // the last process in this slot exited on request
   ProcessLiveness life;
 };
 
@@ -77,18 +77,18 @@ enum class Finding : std::uint8_t { kUnknown, kServed, kNoExtension, kDormant };
 struct DatabaseSlot {
   std::atomic<Oid> database{InvalidOid};           // InvalidOid: the slot is free
   Finding finding = Finding::kUnknown;             // of the last coordinator
-  bool check_requested = false;  // regardless of the last finding
+  bool check_requested = false;                    // regardless of the last finding
   std::atomic<int> suspended{0};                   // commands that need the database empty
   std::atomic<std::uint32_t> provider_changes{0};  // commits that changed ai.provider
   std::atomic<std::uint32_t> extension_changes{0};
-  std::atomic<std::uint32_t> requests{0};  // commits with requests of an administrator
-  std::atomic<bool> has_crashed{false};    // recently: claims must survive the next crash
-  std::atomic<std::uint32_t> crash_count{0};    // crashed workers whose rows were released
-  std::atomic<pid_t> isolating{0};         // the only worker process that may process suspects
+  std::atomic<std::uint32_t> requests{0};     // commits with requests of an administrator
+  std::atomic<bool> has_crashed{false};       // recently: claims must survive the next crash
+  std::atomic<std::uint32_t> crash_count{0};  // crashed workers whose rows were released
+  std::atomic<pid_t> isolating{0};            // the only worker process that may process suspects
   std::atomic<SteadyTime> polled_at{SteadyTime()};  // when a worker last began to poll all queues
-  EventRing events;                        // see queue_events.hpp
-  std::atomic<std::uint32_t> sleeping{0};  // workers, one bit each, that have to be woken
-  std::atomic<std::uint32_t> catalog_changes{0};  // commits after which workers poll all queues
+  EventRing events;                                 // see queue_events.hpp
+  std::atomic<std::uint32_t> sleeping{0};           // workers, one bit each, that have to be woken
+  std::atomic<std::uint32_t> catalog_changes{0};    // commits after which workers poll all queues
   MutedQueue muted[kMaxMuted];
   PoolPart pool;
   SlowOwner slow_owners[kMaxSlowOwners];

@@ -2,8 +2,8 @@
 
 namespace ai::worker {
 
-using pipeline::StepFailure;
 using pipeline::StepError;
+using pipeline::StepFailure;
 
 StepFailure FailureOf(const pg::Error& error) {
   if (pg::MeetsLock(error)) {

@@ -161,8 +161,7 @@ Helpers Coordinator::CountHelpers() const {
 
 void Coordinator::RunHelpers() {
   const auto has_slot = [this] {
-    return !roster_.MustYield() &&
-           roster_.HasSlotForHelper(supervisor_.Running(), CountHelpers());
+    return !roster_.MustYield() && roster_.HasSlotForHelper(supervisor_.Running(), CountHelpers());
   };
   next_turn_ = std::min(next_turn_, indexes_.Turn(now_, has_slot()));
   next_turn_ = std::min(next_turn_, reconciling_.Turn(now_, has_slot()));

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTitle = "ai launcher";
 constexpr ChildKind kCoordinator{"ai coordinator", "ai_coordinator_main"};
-constexpr int kMaxChecking = 4;  // coordinators still checking whether they are needed
+constexpr int kMaxChecking = 4;             // coordinators still checking whether they are needed
 constexpr milliseconds kSlotInterval{200};  // while a database waits for a slot
 
 class Launcher final {

@@ -48,7 +48,7 @@ void PoolKeeper::LogWait(Oid database, SteadyTime now) {
     const char* name = get_database_name(database);
     ereport(LOG, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
             errmsg("ai: database \"%s\" waits for a process slot: all %d processes of the pool "
-                                      "serve other databases",
+                   "serve other databases",
                    name == nullptr ? "" : name, Shared()->pool.size.load()),
             errhint("Increase ai.max_processes together with max_worker_processes (currently %d), "
                     "or reduce ai.workers.",

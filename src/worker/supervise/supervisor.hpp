@@ -17,10 +17,10 @@ namespace ai::worker {
 /// The coordinator's view of one worker.
 struct Supervised {
   Child child;
-  bool ran = false;        // at the last check
-  bool listed = false;     // it has a row in ai.worker
-  bool crashed = false;    // the next start is a restart
-  bool failed = false;     // there is no next start
+  bool ran = false;            // at the last check
+  bool listed = false;         // it has a row in ai.worker
+  bool crashed = false;        // the next start is a restart
+  bool failed = false;         // there is no next start
   bool declared_dead = false;  // considered crashed although its process still exists
   bool stuck_logged = false;
   SteadyTime declared_dead_at = {};
@@ -79,7 +79,7 @@ class Supervisor final {
   SystemClock clock_;
   SteadyTime now_;
   SteadyTime next_turn_;
-  SteadyTime next_heartbeat_;          // the first is at once
+  SteadyTime next_heartbeat_;     // the first is at once
   SteadyTime start_after_;        // no worker is started before
   policy::CrashHistory crashes_;  // of the server or of coordinators
   std::uint32_t requests_seen_ = 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr ChildKind kIndexer{"ai indexer", "ai_indexer_main"};
 constexpr std::chrono::seconds kCheckInterval{10};  // at least
 constexpr std::chrono::minutes kLongestInterval{1};
-constexpr std::chrono::seconds kSlotInterval{1};         // while there is no free process slot
+constexpr std::chrono::seconds kSlotInterval{1};          // while there is no free process slot
 constexpr std::chrono::milliseconds kWatchInterval{200};  // checks whether a build blocks others
 constexpr policy::Backoff kBetweenTries{std::chrono::minutes(1), std::chrono::minutes(15)};
 

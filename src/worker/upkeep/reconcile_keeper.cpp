@@ -18,7 +18,7 @@ constexpr ChildKind kReconciler{"ai reconciler", "ai_reconciler_main"};
 constexpr std::chrono::seconds kCheckInterval{60};  // at least
 constexpr std::chrono::minutes kLongestInterval{10};
 constexpr std::chrono::milliseconds kWatchInterval{200};  // checks whether it blocks others
-constexpr std::chrono::minutes kMaxTime{5};              // the first time; then twice as long
+constexpr std::chrono::minutes kMaxTime{5};               // the first time; then twice as long
 constexpr int kMaxDoublings = 5;
 constexpr policy::Backoff kBetweenTries{std::chrono::minutes(1), std::chrono::minutes(15)};
 

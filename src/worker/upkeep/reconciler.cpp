@@ -60,8 +60,7 @@ void QueueLost(std::int32_t vectorizer) {
       return;
     }
     LogStep(rows.TextAt(0, "name").value(),
-            "unlogged table is emptied by a server crash; keys queued: " +
-                std::to_string(keys[0]));
+            "unlogged table is emptied by a server crash; keys queued: " + std::to_string(keys[0]));
   });
 }
 

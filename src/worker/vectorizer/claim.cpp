@@ -23,8 +23,8 @@ std::size_t LongestText() {
 }
 
 std::string TooLong(std::size_t size) {
-  return "text of the row has " + std::to_string(size) +
-         " bytes, more than ai.max_text_size (" + std::to_string(pg::settings.max_text_size) +
+  return "text of the row has " + std::to_string(size) + " bytes, more than ai.max_text_size (" +
+         std::to_string(pg::settings.max_text_size) +
          " kB); shorten it, or increase the setting and call ai.retry_failed";
 }
 

@@ -16,7 +16,7 @@ using pipeline::Step;
 namespace {
 
 void LogBackOff(const std::string& vectorizer, std::string_view step, const std::string& message,
-             const std::string& hint) {
+                const std::string& hint) {
   pg::Call([&] {
     ereport(LOG,
             errmsg("ai: vectorizer \"%s\" backs off after an error in %.*s: %s", vectorizer.c_str(),
@@ -135,7 +135,7 @@ void RecordError(std::int32_t vectorizer, const std::string& lease, std::string_
         arguments);
     if (rows.count() > 0) {
       LogBackOff(rows.TextAt(0, "vectorizer").value(), step, rows.TextAt(0, "message").value(),
-              rows.TextAt(0, "hint").value_or(""));
+                 rows.TextAt(0, "hint").value_or(""));
     }
   }
   transaction.Commit();

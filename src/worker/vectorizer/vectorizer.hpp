@@ -18,7 +18,7 @@ struct QueueScan {
   Tid next = {};
   BlockNumber end = 0;
   bool under_way = false;
-  bool found = false;                   // this scan has found entries
+  bool found = false;               // this scan has found entries
   std::optional<Tid> skipped = {};  // the first entry of a row that a worker holds
 };
 

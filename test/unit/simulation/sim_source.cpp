@@ -8,8 +8,8 @@ namespace {
 using pipeline::Row;
 using pipeline::RowPtr;
 using pipeline::Step;
-using pipeline::StepFailure;
 using pipeline::StepError;
+using pipeline::StepFailure;
 
 constexpr std::uint64_t kMaxStepsOfTurn = 20'000;
 
@@ -313,8 +313,7 @@ std::optional<StepFailure> SimSource::StoreTrouble(std::span<const RowPtr> rows)
       return StepFailure(StepError::kRowRejected, "a constraint");
     }
     if (poison == Poison::kBadCode) {
-      return StepFailure(world_.Chance(0.5) ? StepError::kOther : StepError::kServer,
-                         "a trigger");
+      return StepFailure(world_.Chance(0.5) ? StepError::kOther : StepError::kServer, "a trigger");
     }
   }
   return std::nullopt;

@@ -6,8 +6,8 @@ namespace ai::simulation {
 namespace {
 
 using pipeline::Step;
-using pipeline::StepFailure;
 using pipeline::StepError;
+using pipeline::StepFailure;
 
 constexpr QueueId kSlice = 2;
 

@@ -290,7 +290,7 @@ void Simulator::RunUntilDone() {
   }
   for (const WorkerSlot& slot : slots_) {
     const auto in_progress = slot.worker != nullptr ? slot.worker->pipeline().CountInProgress()
-                                                 : pipeline::InProgress{.rows = 1};
+                                                    : pipeline::InProgress{.rows = 1};
     if (in_progress.rows == 0 && in_progress.requests == 0) {
       CheckNothingIsKept(*slot.worker);
     }
