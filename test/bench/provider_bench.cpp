@@ -1,6 +1,7 @@
 // How fast replies are taken apart, on one thread: 100 vectors of 1,536 dimensions, as each
 // provider writes them. The rate is that of the body's bytes, everything included: UTF-8, JSON,
 // base64 or decimal numbers, indexes, finite values.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <random>
 #include <span>
 #include <string>
@@ -86,14 +88,19 @@ double Rate(const char* implementation, const std::string& body) {
       R"({"model":"m","dimensions":1536,"implementation":")" + std::string(implementation) + "\"}");
   const auto provider = ai::provider::MakeProvider(config.root());
   const ai::provider::Endpoint endpoint{"https://api.example.com/v1"};
-  const ai::http::Response response{.status = 200, .body = body};
+  ai::http::Response response{.status = 200};
   ai::provider::Embeddings embeddings;
-  const double seconds = ai::bench::BestSeconds(kRuns, [&] {
-    if (!provider->Parse(response, endpoint, kTexts, ai::WallTime(), embeddings).ok()) {
-      std::puts("the reply was refused");
-      std::exit(1);
-    }
-  });
+  double seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    response.body = body;  // which Parse destroys
+    seconds = std::min(
+        seconds, ai::bench::Seconds([&] {
+          if (!provider->Parse(response, endpoint, kTexts, ai::WallTime(), embeddings).ok()) {
+            std::puts("the reply was refused");
+            std::exit(1);
+          }
+        }));
+  }
   return static_cast<double>(body.size()) / seconds;
 }
 

@@ -11,6 +11,7 @@
 using ai::ErrorCode;
 using ai::json::Document;
 using ai::json::Kind;
+using ai::json::kMaxDepth;
 using ai::json::Limits;
 using ai::json::Value;
 using ai::test::IsError;
@@ -23,9 +24,6 @@ constexpr std::string_view kConfig = R"({
   "nested": {"a b": {"c": 1.5}},
   "twice": 1, "twice": 2
 })";
-
-constexpr std::size_t kDepth = 1'000'000;
-constexpr std::size_t kPathDepth = 50'000;
 
 IsError Says(std::string message) {
   return IsError(ErrorCode::kInvalidText, std::move(message));
@@ -150,35 +148,27 @@ TEST_CASE("values survive a move and a copy of their document", "[json][document
   REQUIRE(copy.root().size() == 1);
 }
 
-TEST_CASE("a document has the reader's limits and no recursion", "[json][document]") {
-  const std::string text = std::string(kDepth, '[') + std::string(kDepth, ']');
-  REQUIRE_THROWS_MATCHES(Document::Parse(text), ai::Error, IsError(ErrorCode::kLimitExceeded));
-  {
-    const Document deep = Document::Parse(text, Limits{text.size(), kDepth});
-    REQUIRE(deep.root().size() == 1);
+TEST_CASE("a document has the reader's limits, and one of its own", "[json][document]") {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + "1" + std::string(depth, ']');
+  };
+  const Limits lax{std::size_t{1} << 20, std::size_t{1} << 20};
+  for (const Limits& limits : {ai::json::kDocumentLimits, lax}) {
+    const Document deep = Document::Parse(nested(kMaxDepth), limits);
+    Value at = deep.root();
+    while (at.kind() == Kind::kArray) {
+      at = at.items()[0];
+    }
+    CHECK(at.AsInteger() == 1);
+    CHECK(at.Path().size() == 3 * kMaxDepth);
+    CHECK_THROWS_MATCHES(Document::Parse(nested(kMaxDepth + 1), limits), ai::Error,
+                         IsError(ErrorCode::kLimitExceeded, "at byte 100"));
+    CHECK_THROWS_MATCHES(Document::Parse(nested(lax.max_bytes / 4), limits), ai::Error,
+                         IsError(ErrorCode::kLimitExceeded, "at byte 100"));
   }
   REQUIRE_THROWS_MATCHES(Document::Parse("[1,2]", Limits{4, 9}), ai::Error,
                          IsError(ErrorCode::kLimitExceeded));
   REQUIRE_THROWS_MATCHES(Document::Parse("[1,2"), ai::Error, Says("at byte 4"));
-}
-
-TEST_CASE("the path of a deep value is found without recursion", "[json][document]") {
-  std::string text;
-  for (std::size_t i = 0; i < kPathDepth; ++i) {
-    text += "[0,";
-  }
-  text += "1" + std::string(kPathDepth, ']');
-  const Document document = Document::Parse(text, Limits{text.size(), kPathDepth});
-  Value at = document.root();
-  while (at.kind() == Kind::kArray) {
-    Value last = at;
-    for (const Value item : at.items()) {
-      last = item;
-    }
-    at = last;
-  }
-  REQUIRE(at.AsInteger() == 1);
-  REQUIRE(at.Path().size() == 3 * kPathDepth);
 }
 
 TEST_CASE("a long key is clipped in a message", "[json][document]") {

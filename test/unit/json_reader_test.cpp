@@ -33,17 +33,24 @@ class Recorder final : public Handler {
   void OnString(std::string_view value) override { log.append("s:").append(value).append(" "); }
   void OnKey(std::string_view value) override { log.append("k:").append(value).append(" "); }
   void OnObjectBegin() override { log += "{ "; }
-  void OnObjectEnd() override { log += "} "; }
+  void OnObjectEnd(std::uint32_t /*members*/) override { log += "} "; }
   void OnArrayBegin() override { log += "[ "; }
-  void OnArrayEnd() override { log += "] "; }
+  void OnArrayEnd(std::uint32_t /*elements*/) override { log += "] "; }
 
   std::string log;
 };
 
 std::string Events(std::string_view text, const Limits& limits = kReadLimits) {
   Recorder recorder;
-  Read(text, recorder, limits);
+  std::string copy(text);
+  Read(copy, recorder, limits);
   return recorder.log;
+}
+
+/// Reads without looking.
+void Skim(std::string text, const Limits& limits = kReadLimits) {
+  Handler ignore;
+  Read(text, ignore, limits);
 }
 
 /// The error's message, "" if there is none.
@@ -113,16 +120,33 @@ TEST_CASE("strings of every length are found whole", "[json]") {
   }
 }
 
-TEST_CASE("a string without an escape is not copied", "[json]") {
+TEST_CASE("strings are decoded where they stand", "[json]") {
   class Address final : public Handler {
    public:
     void OnString(std::string_view value) override { data = value.data(); }
     const char* data = nullptr;
   };
-  const std::string text = "[\"" + Repeat("abc", 100) + "\"]";
+  std::string text = "[\"" + Repeat("abc", 100) + "\",\"\\n\"]";
   Address address;
   Read(text, address);
-  CHECK(address.data == text.data() + 2);
+  CHECK(address.data >= text.data());
+  CHECK(address.data < text.data() + text.size());
+}
+
+TEST_CASE("every control character in a string is refused, wherever it stands", "[json]") {
+  // rapidjson's SSE2 code overlooks the last six of them; it and our own check work in blocks.
+  for (const std::size_t length : {0, 1, 15, 16, 17, 31, 100, 511, 512, 513, 1500}) {
+    for (char c = 0; c < 0x20; ++c) {
+      const std::string plain = Repeat("x", length);
+      INFO(length << " " << static_cast<int>(c));
+      CHECK(Complaint("[\"" + plain + c + plain + "\"]") ==
+            "invalid JSON at byte " + std::to_string(length + 2) +
+                ": invalid escape or control character in a string");
+    }
+  }
+  CHECK(Complaint("[1,,\"\x1f\"]") == "invalid JSON at byte 3: invalid value");
+  CHECK(Complaint("[1,\x1f]") == "invalid JSON at byte 3: invalid value");
+  CHECK(Complaint("[1]\x1a") == "invalid JSON at byte 3: expected the end of the text");
 }
 
 TEST_CASE("mistakes are named with their place", "[json]") {
@@ -155,6 +179,8 @@ TEST_CASE("mistakes are named with their place", "[json]") {
       {R"("\u12g4")", "at byte 1: expected four hexadecimal digits"},
       {R"("\ud83d")", "at byte 1: half of a surrogate pair"},
       {R"("\ud83dA")", "at byte 1: half of a surrogate pair"},
+      {R"("\ud83d\u0041")", "at byte 1: half of a surrogate pair"},
+      {R"("\ud83d\ude00\ude00")", "at byte 13: half of a surrogate pair"},
       {R"("a\ude00")", "at byte 2: half of a surrogate pair"},
       {R"({"\udc00":1})", "at byte 2: half of a surrogate pair"},
       {R"("\)", "at byte 1: invalid escape"},
@@ -209,12 +235,11 @@ TEST_CASE("limits hold to the byte and to the level", "[json]") {
 
 TEST_CASE("a million brackets do not overflow the stack", "[json]") {
   const Limits deep{kReadLimits.max_bytes, 2 * kMany};
-  Handler ignore;
-  Read(Repeat("[", kMany) + Repeat("]", kMany), ignore, deep);
-  Read(Repeat("{\"a\":", kMany) + "1" + Repeat("}", kMany), ignore, deep);
-  REQUIRE_THROWS_MATCHES(Read(Repeat("[", kMany), ignore, deep), ai::Error,
+  Skim(Repeat("[", kMany) + Repeat("]", kMany), deep);
+  Skim(Repeat("{\"a\":", kMany) + "1" + Repeat("}", kMany), deep);
+  REQUIRE_THROWS_MATCHES(Skim(Repeat("[", kMany), deep), ai::Error,
                          IsError(ErrorCode::kInvalidText, "at byte 1000000"));
-  REQUIRE_THROWS_MATCHES(Read(Repeat("[", kMany), ignore), ai::Error,
+  REQUIRE_THROWS_MATCHES(Skim(Repeat("[", kMany)), ai::Error,
                          IsError(ErrorCode::kLimitExceeded, "at byte 100"));
 }
 
@@ -228,8 +253,10 @@ TEST_CASE("an exception of a handler reaches the caller", "[json]") {
     }
   };
   Picky picky;
-  Read("[1, 2.5]", picky);
-  REQUIRE_THROWS_MATCHES(Read(R"({"a":["x", 1, 2, -1, 3]})", picky), ai::Error,
+  std::string good = "[1, 2.5]";
+  Read(good, picky);
+  std::string bad = R"({"a":["x", 1, 2, -1, 3]})";
+  REQUIRE_THROWS_MATCHES(Read(bad, picky), ai::Error,
                          IsError(ErrorCode::kInvalidParameter, "negative"));
 }
 
@@ -249,9 +276,8 @@ TEST_CASE("extreme numbers are read without harm", "[json]") {
     CHECK_THAT(Complaint("[" + number + ",1]"), ai::test::ContainsSubstring("byte 1: number too"));
     CHECK_THAT(Complaint("[1," + number + "]"), ai::test::ContainsSubstring("byte 3: number too"));
   }
-  Handler ignore;
-  Read("0." + Repeat("0", 100000) + "1", ignore);
-  Read("[0." + Repeat("3", 100000) + "e-10," + "1]", ignore);
+  Skim("0." + Repeat("0", 100000) + "1");
+  Skim("[0." + Repeat("3", 100000) + "e-10," + "1]");
   REQUIRE_FALSE(Complaint(Repeat("9", 100000)).empty());
 }
 
@@ -279,8 +305,9 @@ TEST_CASE("a visitor knows the path of everything", "[json]") {
     }
   };
   Trace trace;
-  ai::json::Visit(
-      R"({"data":[{"e":[1,2.5],"i":0},{"e":["x"]}],"u":{"t":true},"":null,"a.b[c":false})", trace);
+  std::string text =
+      R"({"data":[{"e":[1,2.5],"i":0},{"e":["x"]}],"u":{"t":true},"":null,"a.b[c":false})";
+  ai::json::Visit(text, trace);
   const std::vector<std::string> expected = {
       "={",         "data=[",      "data[]={", "data[].e=[", "data[].e[]=1", "data[].e[]=2.500000",
       "data[].e=]", "data[].i=0",  "data[]=}", "data[]={",   "data[].e=[",   "data[].e[]=x",
@@ -298,6 +325,7 @@ TEST_CASE("a visitor may ask for doubles only", "[json]") {
     double sum = 0;
   };
   Sum sum;
-  ai::json::Visit(R"({"v":[1,2.5,-1],"w":[100]})", sum);
+  std::string text = R"({"v":[1,2.5,-1],"w":[100]})";
+  ai::json::Visit(text, sum);
   REQUIRE(sum.sum == 2.5);
 }

@@ -2,13 +2,10 @@
 // JSON.
 #include "core/json/writer.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/json/document.hpp"
@@ -16,14 +13,11 @@
 
 using ai::ErrorCode;
 using ai::json::Document;
-using ai::json::Value;
 using ai::json::Writer;
 using ai::test::IsError;
 using std::string_view_literals::operator""sv;
 
 namespace {
-
-constexpr std::size_t kDepth = 500'000;
 
 std::string Copied(std::string_view text) {
   std::string out;
@@ -54,7 +48,7 @@ TEST_CASE("objects and arrays get their commas", "[json][writer]") {
 TEST_CASE("strings are escaped as little as possible", "[json][writer]") {
   std::string out;
   Writer(out).String("a\"b\\c/\b\f\n\r\t\x01\x1f\x7f\0\u00e9\U0001F600"sv);
-  REQUIRE(out == "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000\u00e9\U0001F600\"");
+  REQUIRE(out == "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\\u001F\x7f\\u0000\u00e9\U0001F600\"");
   std::string all;
   for (int c = 0; c < 128; ++c) {
     all.push_back(static_cast<char>(c));
@@ -62,6 +56,12 @@ TEST_CASE("strings are escaped as little as possible", "[json][writer]") {
   std::string text;
   Writer(text).BeginObject().Key(all).String(all).EndObject();
   REQUIRE(Document::Parse(text).root().GetString(all) == all);
+}
+
+TEST_CASE("an empty text may be nowhere", "[json][writer]") {
+  std::string out;
+  Writer(out).BeginObject().Key({}).String({}).EndObject();
+  REQUIRE(out == R"({"":""})");
 }
 
 TEST_CASE("numbers read back as the same", "[json][writer]") {
@@ -85,41 +85,14 @@ TEST_CASE("numbers read back as the same", "[json][writer]") {
   }
 }
 
-TEST_CASE("arrays of floats read back as the same floats", "[json][writer]") {
-  std::mt19937 random(12);  // NOLINT(cert-msc51-cpp): a test must repeat
-  std::vector<float> values = {0.0F, -0.0F, 0.1F, std::numeric_limits<float>::denorm_min(),
-                               std::numeric_limits<float>::max()};
-  while (values.size() < 10000) {
-    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-    if (std::isfinite(value)) {
-      values.push_back(value);
-    }
-  }
-  std::string out;
-  Writer(out).BeginArray().Floats(values).Floats({}).EndArray();
-  const Document document = Document::Parse(out);
-  std::vector<float> read;
-  for (const Value list : document.root().items()) {
-    for (const Value item : list.items()) {
-      read.push_back(static_cast<float>(item.AsDouble()));
-    }
-  }
-  const auto same = [](float a, float b) {
-    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-  };
-  REQUIRE(std::equal(read.begin(), read.end(), values.begin(), values.end(), same));
-}
-
 TEST_CASE("what is not JSON is refused and leaves nothing behind", "[json][writer]") {
   std::string out;
   Writer writer(out);
   writer.BeginArray().Integer(1);
-  const float bad[] = {1.0F, NAN};
   const auto invalid = IsError(ErrorCode::kInvalidParameter, "NaN or infinity");
   REQUIRE_THROWS_MATCHES(writer.Double(NAN), ai::Error, invalid);
   REQUIRE_THROWS_MATCHES(writer.Double(INFINITY), ai::Error, invalid);
   REQUIRE_THROWS_MATCHES(writer.Double(-INFINITY), ai::Error, invalid);
-  REQUIRE_THROWS_MATCHES(writer.Floats(bad), ai::Error, invalid);
   REQUIRE_THROWS_MATCHES(writer.String("ab\xFF"), ai::Error,
                          IsError(ErrorCode::kInvalidText, "at byte 2"));
   REQUIRE(out == "[1");
@@ -158,11 +131,4 @@ TEST_CASE("a value is copied with all it contains", "[json][writer]") {
   std::string out;
   Writer(out).BeginObject().Key("o").Copy(document.root().At("options")).EndObject();
   REQUIRE(out == R"({"o":{"n":[1,{"m":2}]}})");
-}
-
-TEST_CASE("a deep value is copied without recursion", "[json][writer]") {
-  const std::string text = std::string(kDepth, '[') + std::string(kDepth, ']');
-  std::string out;
-  Writer(out).Copy(Document::Parse(text, {text.size(), kDepth}).root());
-  REQUIRE(out == text);
 }

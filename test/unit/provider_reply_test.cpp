@@ -38,7 +38,8 @@ std::string Complaint(std::string_view implementation, const std::string& body) 
   const auto provider = TestProvider(implementation, kThree);
   ai::provider::Embeddings embeddings;
   embeddings.values = {1, 2, 3};
-  const auto result = provider->Parse(Reply(200, body), TestEndpoint(), 2, kNow, embeddings);
+  auto reply = Reply(200, body);
+  const auto result = provider->Parse(reply, TestEndpoint(), 2, kNow, embeddings);
   REQUIRE_FALSE(result.ok());
   CHECK(embeddings.values.empty());
   CHECK(embeddings.dimensions == 0);
@@ -157,13 +158,15 @@ TEST_CASE("without dimensions in the configuration the first vector gives them",
 
 TEST_CASE("the memory of earlier embeddings is used again", "[provider]") {
   const auto provider = TestProvider("openai", kThree);
-  const auto good = Reply(200, OpenAiList(Item("[1,2,3]", "0")));
+  auto good = Reply(200, OpenAiList(Item("[1,2,3]", "0")));
+  auto same = good;
+  auto bad = Reply(500, "");
   ai::provider::Embeddings embeddings;
   REQUIRE(provider->Parse(good, TestEndpoint(), 1, kNow, embeddings).ok());
   const float* const memory = embeddings.values.data();
-  REQUIRE_FALSE(provider->Parse(Reply(500, ""), TestEndpoint(), 1, kNow, embeddings).ok());
+  REQUIRE_FALSE(provider->Parse(bad, TestEndpoint(), 1, kNow, embeddings).ok());
   CHECK(embeddings.values.empty());
-  REQUIRE(provider->Parse(good, TestEndpoint(), 1, kNow, embeddings).ok());
+  REQUIRE(provider->Parse(same, TestEndpoint(), 1, kNow, embeddings).ok());
   CHECK(embeddings.values == std::vector<float>{1, 2, 3});
   CHECK(embeddings.values.data() == memory);
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/json/range.hpp"
 #include "core/text/character_text_splitter.hpp"
 #include "core/text/recursive_character_text_splitter.hpp"
 #include "core/text/semchunk_splitter.hpp"

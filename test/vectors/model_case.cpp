@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/range.hpp"
 #include "unit/model_file.hpp"
 
 namespace ai::vectors {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/json/range.hpp"
 #include "core/text/splitter.hpp"
 #include "core/utf8.hpp"
 #include "vectors/make_splitter.hpp"

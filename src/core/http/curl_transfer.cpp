@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxReserved = std::size_t{16} << 20;
+constexpr std::size_t kSpare = 64;  // for the padding that an in-place reader appends to a body
 constexpr long kBufferBytes = 128L << 10;
 
 long Milliseconds(std::chrono::milliseconds time) {
@@ -162,7 +163,7 @@ bool CurlTransfer::TakeBody(std::string_view bytes) {
     curl_off_t announced = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
     if (announced > 0) {
-      body.reserve(std::min(static_cast<std::size_t>(announced), kMaxReserved));
+      body.reserve(std::min(static_cast<std::size_t>(announced), kMaxReserved) + kSpare);
     }
   }
   body.append(bytes);

@@ -2,82 +2,54 @@
 // is refused here too.
 #include "core/json/document.hpp"
 
-#include <limits>
-#include <utility>
-#include <vector>
+#include <algorithm>
 
-#include "core/error.hpp"
 #include "core/json/reader.hpp"
-#include "core/json/tape.hpp"
+#include "core/json/tree.hpp"
 
 namespace ai::json {
 namespace {
 
+using rapidjson::SizeType;
+
 class Builder final : public Handler {
  public:
-  explicit Builder(Tape& tape) : tape_(tape) {}
+  explicit Builder(decltype(Tree::root)& root) : root_(root) {}
 
-  void OnNull() override { AddValue(Kind::kNull); }
-  void OnBool(bool value) override { AddValue(Kind::kBool).integer = value ? 1 : 0; }
-  void OnInteger(std::int64_t value) override { AddValue(Kind::kInteger).integer = value; }
-  void OnDouble(double value) override { AddValue(Kind::kDouble).real = value; }
-  void OnString(std::string_view value) override { SetText(AddValue(Kind::kString), value); }
-  void OnKey(std::string_view key) override { SetText(AddNode(Kind::kString), key); }
-  void OnObjectBegin() override { Open(Kind::kObject); }
-  void OnObjectEnd() override { Close(); }
-  void OnArrayBegin() override { Open(Kind::kArray); }
-  void OnArrayEnd() override { Close(); }
+  void OnNull() override { root_.Null(); }
+  void OnBool(bool value) override { root_.Bool(value); }
+  void OnInteger(std::int64_t value) override { root_.Int64(value); }
+  void OnDouble(double value) override { root_.Double(value); }
+  void OnString(std::string_view value) override { root_.String(value.data(), Size(value), false); }
+  void OnKey(std::string_view key) override { root_.Key(key.data(), Size(key), false); }
+  void OnObjectBegin() override { root_.StartObject(); }
+  void OnObjectEnd(std::uint32_t members) override { root_.EndObject(members); }
+  void OnArrayBegin() override { root_.StartArray(); }
+  void OnArrayEnd(std::uint32_t elements) override { root_.EndArray(elements); }
 
  private:
-  Node& AddNode(Kind kind) {
-    const std::size_t index = tape_.nodes.size();
-    if (index >= std::numeric_limits<std::uint32_t>::max() - 1) {
-      throw Error(ErrorCode::kLimitExceeded, "JSON document has too many values");
-    }
-    Node& node = tape_.nodes.emplace_back();
-    node.integer = 0;
-    node.size = 0;
-    node.next = static_cast<std::uint32_t>(index + 1);
-    node.kind = kind;
-    return node;
-  }
+  static SizeType Size(std::string_view text) { return static_cast<SizeType>(text.size()); }
 
-  /// Adds a value, in contrast to a key: the container counts it.
-  Node& AddValue(Kind kind) {
-    if (!open_.empty()) {
-      ++tape_.nodes[open_.back()].size;
-    }
-    return AddNode(kind);
-  }
-
-  void SetText(Node& node, std::string_view text) {
-    node.offset = tape_.text.size();
-    node.size = static_cast<std::uint32_t>(text.size());
-    tape_.text.append(text);
-  }
-
-  void Open(Kind kind) {
-    const auto index = static_cast<std::uint32_t>(tape_.nodes.size());
-    AddValue(kind);
-    open_.push_back(index);
-  }
-
-  void Close() {
-    tape_.nodes[open_.back()].next = static_cast<std::uint32_t>(tape_.nodes.size());
-    open_.pop_back();
-  }
-
-  Tape& tape_;
-  std::vector<std::uint32_t> open_;  // the containers that have not ended yet
+  decltype(Tree::root)& root_;
 };
 
 }  // namespace
 
 Document Document::Parse(std::string_view text, const Limits& limits) {
-  auto tape = std::make_shared<Tape>();
-  Builder builder(*tape);
-  Read(text, builder, limits);
-  return Document(std::move(tape));
+  CheckSize(text.size(), limits);  // before copying it
+  auto tree = std::make_shared<Tree>();
+  tree->text = text;
+  auto read = [&](decltype(Tree::root)& root) {
+    Builder builder(root);
+    Read(tree->text, builder, {limits.max_bytes, std::min(limits.max_depth, kMaxDepth)});
+    return true;
+  };
+  tree->root.Populate(read);
+  return Document(std::move(tree));
+}
+
+Value Document::root() const {
+  return {tree_->root, tree_->root};
 }
 
 }  // namespace ai::json

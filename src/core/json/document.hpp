@@ -7,23 +7,25 @@
 #include <utility>
 
 #include "core/json/limits.hpp"
-#include "core/json/range.hpp"
 #include "core/json/value.hpp"
 
 namespace ai::json {
 
+struct Tree;
+
 /// Owns what its values refer to, and never changes: copies share it, moves leave values valid.
 class Document {
  public:
-  /// Throws Error as Read does. The text is not needed afterwards.
+  /// Throws Error as Read does. The text is not needed afterwards. Whatever limits says, nesting
+  /// beyond kMaxDepth is refused: reading a tree recurses.
   static Document Parse(std::string_view text, const Limits& limits = kDocumentLimits);
 
-  Value root() const { return {*tape_, 0}; }
+  Value root() const;
 
  private:
-  explicit Document(std::shared_ptr<const Tape> tape) : tape_(std::move(tape)) {}
+  explicit Document(std::shared_ptr<const Tree> tree) : tree_(std::move(tree)) {}
 
-  std::shared_ptr<const Tape> tape_;
+  std::shared_ptr<const Tree> tree_;
 };
 
 }  // namespace ai::json

@@ -12,10 +12,11 @@ struct Limits {
 
 inline constexpr std::size_t kMaxDepth = 100;
 
-/// A Document needs up to 12 times the memory of its text: for configurations and small replies.
+/// Parsing a Document takes up to 20 times the memory of its text: for configurations and small
+/// replies.
 inline constexpr Limits kDocumentLimits{std::size_t{16} << 20, kMaxDepth};
 
-/// Reading keeps nothing but one string at a time.
+/// Reading works in place and keeps nothing.
 inline constexpr Limits kReadLimits{std::size_t{256} << 20, kMaxDepth};
 
 }  // namespace ai::json

@@ -1,6 +1,5 @@
-// Numbers of JSON texts, exactly rounded. Private to src/core/json. An integer that fits 64 bits
-// stays an integer, everything else becomes a double; what is too large for a double is refused,
-// what is too small becomes zero.
+// Numbers of JSON texts, correctly rounded. Private to src/core/json. An integer that fits 64 bits
+// stays an integer, everything else becomes a double; overflow is refused, underflow becomes zero.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +12,15 @@ struct Number {
   double real = 0;           // otherwise
 };
 
-enum class NumberOutcome { kOk, kMalformed, kTooLarge };
-
 struct ScannedNumber {
-  NumberOutcome outcome;
-  Number number;
-  const char* end;  // behind the last character of the number, if there is one
+  Number number = {};             // if there is no problem
+  const char* end = nullptr;      // past its last character, or where the problem is
+  const char* problem = nullptr;  // null if there is none
 };
 
 /// Reads the number that starts at begin, by JSON's grammar: "01", "+1", ".5", "1." and "NaN" are
 /// not numbers, but "01" starts with the number "0". What follows the number is not looked at.
-ScannedNumber ScanNumber(const char* begin, const char* end);
+/// INVARIANT: the text ends with a character that no number has.
+ScannedNumber ScanNumber(const char* begin);
 
 }  // namespace ai::json

@@ -1,5 +1,5 @@
-// See reader.hpp. The text is checked to be UTF-8 first, in one fast walk; then the grammar is
-// walked with a stack of its own, so that nesting never costs stack.
+// See reader.hpp. rapidjson parses everything but numbers, see number.hpp; what rapidjson would
+// accept and we do not is refused here.
 #include "core/json/reader.hpp"
 
 #include <algorithm>
@@ -7,248 +7,174 @@
 
 #include "core/error.hpp"
 #include "core/json/number.hpp"
-#include "core/json/string.hpp"
+#include "core/json/rapidjson.hpp"
 #include "core/utf8.hpp"
 
 namespace ai::json {
 namespace {
 
-constexpr std::size_t kHardMaxBytes = std::size_t{1} << 31;  // a Document counts in 32 bits
+using rapidjson::ParseErrorCode;
+using rapidjson::SizeType;
+using Stream = rapidjson::InsituStringStream;
+
+constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag;
+constexpr std::size_t kHardMaxBytes = std::size_t{1} << 31;  // rapidjson counts in 32 bits
+constexpr std::size_t kUnicodeEscape = 6;                    // the length of \u0041
+constexpr const char* kHalfPair = "half of a surrogate pair in a string";
+constexpr const char* kBadEscape = "invalid escape or control character in a string";
 
 [[noreturn]] void ThrowInvalid(std::size_t offset, const char* what) {
   throw Error(ErrorCode::kInvalidText,
               "invalid JSON at byte " + std::to_string(offset) + ": " + what);
 }
 
-const char* SkipWhitespace(const char* at, const char* end) {
-  while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) {
-    ++at;
+/// rapidjson accepts the second half of a surrogate pair without the first.
+struct Encoding : rapidjson::UTF8<> {
+  static void Encode(Stream& stream, unsigned code_point) {
+    if (code_point >= 0xDC00 && code_point <= 0xDFFF) {
+      ThrowInvalid(stream.Tell() - kUnicodeEscape, kHalfPair);
+    }
+    UTF8<>::Encode(stream, code_point);
   }
-  return at;
-}
+};
 
-const char* SkipDigits(const char* at, const char* end) {
-  while (at != end && *at >= '0' && *at <= '9') {
-    ++at;
-  }
-  return at;
-}
+using Grammar = rapidjson::GenericReader<Encoding, rapidjson::UTF8<>, Allocator>;
 
-class Reader {
+/// Adapts a Handler to rapidjson. Only exceptions stop the reading, never a result.
+class Bridge {
  public:
-  Reader(std::string_view text, Handler& handler, std::size_t max_depth)
-      : begin_(text.data()),
-        at_(text.data()),
-        end_(text.data() + text.size()),
-        handler_(handler),
-        max_depth_(max_depth) {}
+  Bridge(Stream& stream, Handler& handler, std::size_t max_depth)
+      : stream_(stream), handler_(handler), max_depth_(max_depth) {}
 
-  void Run() {
-    Skip();
-    if (at_ == end_ || *at_ == ']' || *at_ == '}' || *at_ == ',' || *at_ == ':') {
-      Fail("expected a value");
-    }
-    TakeValue();
-    while (!open_.empty()) {
-      open_.back() == '{' ? TakeMember() : TakeElement();
-    }
-    Skip();
-    if (at_ != end_) {
-      Fail("expected the end of the text");
-    }
+  bool Null() { return handler_.OnNull(), true; }
+  bool Bool(bool value) { return handler_.OnBool(value), true; }
+  bool String(const char* text, SizeType size, bool /*copy*/) {
+    return handler_.OnString({text, size}), true;
+  }
+  bool Key(const char* text, SizeType size, bool /*copy*/) {
+    return handler_.OnKey({text, size}), true;
+  }
+  bool StartObject() { return Descend(), handler_.OnObjectBegin(), true; }
+  bool EndObject(SizeType members) { return --depth_, handler_.OnObjectEnd(members), true; }
+  bool StartArray() { return Descend(), handler_.OnArrayBegin(), true; }
+  bool EndArray(SizeType elements) { return --depth_, handler_.OnArrayEnd(elements), true; }
+
+  void Number(const Number& number) {
+    number.is_integer ? handler_.OnInteger(number.integer) : handler_.OnDouble(number.real);
   }
 
  private:
-  [[noreturn]] void Fail(const char* what) const {
-    ThrowInvalid(static_cast<std::size_t>(at_ - begin_), what);
-  }
-
-  bool Is(char c) const { return at_ != end_ && *at_ == c; }
-  void Skip() { at_ = SkipWhitespace(at_, end_); }
-
-  void TakeMember() {
-    Skip();
-    if (Is('}')) {
-      Close();
-      handler_.OnObjectEnd();
-      return;
-    }
-    TakeComma("expected \",\" or \"}\" in an object");
-    if (!Is('"')) {
-      Fail("expected a key in double quotes");
-    }
-    handler_.OnKey(TakeString());
-    Skip();
-    if (!Is(':')) {
-      Fail("expected \":\" after a key");
-    }
-    ++at_;
-    Skip();
-    TakeValue();
-  }
-
-  void TakeElement() {
-    Skip();
-    if (Is(']')) {
-      Close();
-      handler_.OnArrayEnd();
-      return;
-    }
-    TakeComma("expected \",\" or \"]\" in an array");
-    TakeValue();
-  }
-
-  /// Between two members or elements; there is none before the first.
-  void TakeComma(const char* otherwise) {
-    if (!at_first_) {
-      if (!Is(',')) {
-        Fail(otherwise);
-      }
-      ++at_;
-      Skip();
-    }
-    at_first_ = false;
-  }
-
-  void TakeValue() {
-    switch (at_ == end_ ? '\0' : *at_) {
-      case '{':
-        Open();
-        handler_.OnObjectBegin();
-        return;
-      case '[':
-        Open();
-        handler_.OnArrayBegin();
-        return;
-      case '"':
-        handler_.OnString(TakeString());
-        return;
-      case 'n':
-        TakeWord("null");
-        handler_.OnNull();
-        return;
-      case 't':
-        TakeWord("true");
-        handler_.OnBool(true);
-        return;
-      case 'f':
-        TakeWord("false");
-        handler_.OnBool(false);
-        return;
-      default:
-        TakeNumbers();
-    }
-  }
-
-  void Open() {
-    if (open_.size() == max_depth_) {
+  void Descend() {
+    if (depth_ == max_depth_) {
       throw Error(ErrorCode::kLimitExceeded,
-                  "JSON is nested too deeply at byte " + std::to_string(at_ - begin_),
+                  "JSON is nested too deeply at byte " + std::to_string(stream_.Tell()),
                   "The limit is " + std::to_string(max_depth_) + " levels.");
     }
-    open_.push_back(*at_);
-    at_first_ = true;
-    ++at_;
+    ++depth_;
   }
 
-  void Close() {
-    open_.pop_back();
-    at_first_ = false;
-    ++at_;
-  }
-
-  std::string_view TakeString() {
-    const ScannedString scanned = ScanString(at_, end_, buffer_);
-    at_ = scanned.end;
-    if (scanned.problem != nullptr) {
-      Fail(scanned.problem);
-    }
-    return scanned.value;
-  }
-
-  void TakeWord(std::string_view word) {
-    for (const char c : word) {
-      if (!Is(c)) {
-        Fail("invalid value");
-      }
-      ++at_;
-    }
-  }
-
-  /// A number, and in an array those that follow it with nothing but commas between: long arrays
-  /// of numbers are what replies consist of.
-  void TakeNumbers() {
-    const bool in_array = !open_.empty() && open_.back() == '[';
-    TakeNumber();
-    while (in_array && Is(',')) {
-      const char* const next = SkipWhitespace(at_ + 1, end_);
-      if (next == end_ || (*next != '-' && (*next < '0' || *next > '9'))) {
-        return;
-      }
-      at_ = next;
-      TakeNumber();
-    }
-  }
-
-  void TakeNumber() {
-    const ScannedNumber scanned = ScanNumber(at_, end_);
-    if (scanned.outcome == NumberOutcome::kMalformed) {
-      FailInNumber();
-    }
-    if (scanned.outcome == NumberOutcome::kTooLarge) {
-      Fail("number too large");
-    }
-    at_ = scanned.end;
-    if (scanned.number.is_integer) {
-      handler_.OnInteger(scanned.number.integer);
-    } else {
-      handler_.OnDouble(scanned.number.real);
-    }
-  }
-
-  /// Finds where a number that is none goes wrong.
-  [[noreturn]] void FailInNumber() {
-    at_ += Is('-') ? 1 : 0;
-    const char* const digits = at_;
-    at_ = Is('0') ? at_ + 1 : SkipDigits(at_, end_);
-    if (at_ == digits) {
-      Fail("invalid value");
-    }
-    if (Is('.')) {
-      const char* const fraction = ++at_;
-      at_ = SkipDigits(at_, end_);
-      if (at_ == fraction) {
-        Fail("expected a digit after the decimal point");
-      }
-    }
-    ++at_;  // the "e": nothing else is left to be wrong
-    at_ += Is('-') || Is('+') ? 1 : 0;
-    Fail("expected a digit in the exponent");
-  }
-
-  const char* begin_;
-  const char* at_;
-  const char* end_;
+  Stream& stream_;
   Handler& handler_;
   std::size_t max_depth_;
-  std::string open_;       // the bracket of each container that is open
-  bool at_first_ = false;  // the container has been opened and nothing of it read yet
-  std::string buffer_;     // for strings with escapes
+  std::size_t depth_ = 0;
 };
 
 }  // namespace
 
-void Read(std::string_view text, Handler& handler, const Limits& limits) {
+/// Replaces rapidjson's, which does not round correctly and has undefined behaviour.
+template <>
+template <>
+void Grammar::ParseNumber<kFlags, Stream, Bridge>(Stream& stream, Bridge& bridge) {
+  const ScannedNumber scanned = ScanNumber(stream.src_);
+  const std::ptrdiff_t offset = scanned.end - stream.head_;
+  if (scanned.problem != nullptr) {
+    ThrowInvalid(static_cast<std::size_t>(offset), scanned.problem);
+  }
+  stream.src_ = stream.head_ + offset;
+  bridge.Number(scanned.number);
+}
+
+namespace {
+
+const char* Describe(ParseErrorCode code) {
+  switch (code) {
+    case rapidjson::kParseErrorDocumentEmpty:
+      return "expected a value";
+    case rapidjson::kParseErrorDocumentRootNotSingular:
+      return "expected the end of the text";
+    case rapidjson::kParseErrorObjectMissName:
+      return "expected a key in double quotes";
+    case rapidjson::kParseErrorObjectMissColon:
+      return "expected \":\" after a key";
+    case rapidjson::kParseErrorObjectMissCommaOrCurlyBracket:
+      return "expected \",\" or \"}\" in an object";
+    case rapidjson::kParseErrorArrayMissCommaOrSquareBracket:
+      return "expected \",\" or \"]\" in an array";
+    case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex:
+      return "expected four hexadecimal digits after \"\\u\"";
+    case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
+      return kHalfPair;
+    case rapidjson::kParseErrorStringEscapeInvalid:
+      return kBadEscape;
+    case rapidjson::kParseErrorStringMissQuotationMark:
+      return "string without an end";
+    default:
+      return "invalid value";
+  }
+}
+
+/// rapidjson's SSE2 code overlooks 0x1A to 0x1F in strings. They are valid nowhere in JSON, so the
+/// first one is replaced by a control character that it refuses.
+void ExposeControl(std::string& text) {
+  constexpr std::size_t kBlock = 512;
+  const auto above = [](char c) { return static_cast<unsigned char>(c - 0x1A); };
+  char* at = text.data();
+  char* const end = at + text.size();
+  for (; static_cast<std::size_t>(end - at) >= kBlock; at += kBlock) {
+    unsigned char least = 0xFF;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      least = std::min(least, above(at[i]));
+    }
+    if (least < 6) {
+      break;
+    }
+  }
+  at = std::find_if(at, end, [&](char c) { return above(c) < 6; });
+  if (at != end) {
+    *at = '\x01';
+  }
+}
+
+}  // namespace
+
+void CheckSize(std::size_t bytes, const Limits& limits) {
   const std::size_t max_bytes = std::min(limits.max_bytes, kHardMaxBytes);
-  if (text.size() > max_bytes) {
+  if (bytes > max_bytes) {
     throw Error(ErrorCode::kLimitExceeded,
-                "JSON text of " + std::to_string(text.size()) + " bytes is too large",
+                "JSON text of " + std::to_string(bytes) + " bytes is too large",
                 "The limit is " + std::to_string(max_bytes) + " bytes.");
   }
-  if (const std::size_t valid = utf8::ValidPrefix(text); valid != text.size()) {
+}
+
+void Read(std::string& text, Handler& handler, const Limits& limits) {
+  const std::size_t size = text.size();
+  CheckSize(size, limits);
+  if (const std::size_t valid = utf8::ValidPrefix(text); valid != size) {
     ThrowInvalid(valid, "not valid UTF-8");
   }
-  Reader(text, handler, limits.max_depth).Run();
+  ExposeControl(text);
+  text.append(kPadding, '\0');
+  Stream stream(text.data());
+  Bridge bridge(stream, handler, limits.max_depth);
+  const rapidjson::ParseResult result = Grammar().Parse<kFlags>(stream, bridge);
+  if (result.IsError()) {
+    const bool is_nul =
+        result.Code() == rapidjson::kParseErrorStringMissQuotationMark && result.Offset() < size;
+    ThrowInvalid(result.Offset(), is_nul ? kBadEscape : Describe(result.Code()));
+  }
+  if (stream.Tell() != size) {  // rapidjson stops at a NUL
+    ThrowInvalid(stream.Tell(), Describe(rapidjson::kParseErrorDocumentRootNotSingular));
+  }
 }
 
 }  // namespace ai::json

@@ -1,11 +1,10 @@
-// See value.hpp and range.hpp.
+// See value.hpp.
 #include "core/json/value.hpp"
 
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/json/range.hpp"
-#include "core/json/tape.hpp"
+#include "core/json/tree.hpp"
 #include "core/utf8.hpp"
 
 namespace ai::json {
@@ -13,6 +12,39 @@ namespace {
 
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 constexpr std::size_t kMaxKeyInMessage = 64;
+
+std::string_view Text(const Node& node) {
+  return {node.GetString(), node.GetStringLength()};
+}
+
+/// Looks for a value within another and puts the path that leads there before path. Slow, because
+/// only errors ask for it. INVARIANT: kMaxDepth bounds the recursion.
+bool Locate(const Node& from, const Node& wanted, std::string& path) {
+  const auto found_in = [&](const Node& child, std::string_view step) {
+    if (!Locate(child, wanted, path)) {
+      return false;
+    }
+    path.insert(0, &child != &wanted && child.IsObject() ? "." : "").insert(0, step);
+    return true;
+  };
+  if (&from == &wanted) {
+    return true;
+  }
+  if (from.IsArray()) {
+    for (rapidjson::SizeType i = 0; i < from.Size(); ++i) {
+      if (found_in(from[i], "[" + std::to_string(i) + "]")) {
+        return true;
+      }
+    }
+  } else if (from.IsObject()) {
+    for (const auto& member : from.GetObject()) {
+      if (found_in(member.value, utf8::Clip(Text(member.name), kMaxKeyInMessage))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -36,62 +68,87 @@ std::string_view Describe(Kind kind) {
 }
 
 Kind Value::kind() const {
-  return tape_->nodes[index_].kind;
+  switch (node_->GetType()) {
+    case rapidjson::kNullType:
+      return Kind::kNull;
+    case rapidjson::kFalseType:
+    case rapidjson::kTrueType:
+      return Kind::kBool;
+    case rapidjson::kNumberType:
+      return node_->IsDouble() ? Kind::kDouble : Kind::kInteger;
+    case rapidjson::kStringType:
+      return Kind::kString;
+    case rapidjson::kArrayType:
+      return Kind::kArray;
+    case rapidjson::kObjectType:
+      return Kind::kObject;
+  }
+  return Kind::kNull;
 }
 
 bool Value::AsBool() const {
   Require(Kind::kBool);
-  return tape_->nodes[index_].integer != 0;
+  return node_->GetBool();
 }
 
 std::int64_t Value::AsInteger() const {
-  const Node& node = tape_->nodes[index_];
-  if (node.kind == Kind::kInteger) {
-    return node.integer;
+  if (node_->IsInt64()) {
+    return node_->GetInt64();
   }
-  if (node.kind != Kind::kDouble || std::fabs(node.real) > kMaxExactInteger ||
-      std::trunc(node.real) != node.real) {
+  if (!node_->IsDouble() || std::fabs(node_->GetDouble()) > kMaxExactInteger ||
+      std::trunc(node_->GetDouble()) != node_->GetDouble()) {
     ThrowExpected("an integer");
   }
-  return static_cast<std::int64_t>(node.real);
+  return static_cast<std::int64_t>(node_->GetDouble());
 }
 
 double Value::AsDouble() const {
-  const Node& node = tape_->nodes[index_];
-  if (node.kind == Kind::kInteger) {
-    return static_cast<double>(node.integer);
+  if (node_->IsInt64()) {
+    return static_cast<double>(node_->GetInt64());
   }
   Require(Kind::kDouble);
-  return node.real;
+  return node_->GetDouble();
 }
 
 std::string_view Value::AsString() const {
   Require(Kind::kString);
-  return tape_->StringAt(index_);
+  return Text(*node_);
 }
 
-Items Value::items() const {
+std::vector<Value> Value::items() const {
   Require(Kind::kArray);
-  return {*tape_, index_ + 1, tape_->nodes[index_].next};
+  std::vector<Value> items;
+  items.reserve(node_->Size());
+  for (const Node& node : node_->GetArray()) {
+    items.emplace_back(*root_, node);
+  }
+  return items;
 }
 
-Members Value::members() const {
+std::vector<Member> Value::members() const {
   Require(Kind::kObject);
-  return {*tape_, index_ + 1, tape_->nodes[index_].next};
+  std::vector<Member> members;
+  members.reserve(node_->MemberCount());
+  for (const auto& member : node_->GetObject()) {
+    members.push_back({Text(member.name), Value(*root_, member.value)});
+  }
+  return members;
 }
 
 std::size_t Value::size() const {
-  if (kind() != Kind::kArray) {
-    Require(Kind::kObject);
+  if (node_->IsArray()) {
+    return node_->Size();
   }
-  return tape_->nodes[index_].size;
+  Require(Kind::kObject);
+  return node_->MemberCount();
 }
 
 std::optional<Value> Value::Find(std::string_view key) const {
+  Require(Kind::kObject);
   std::optional<Value> found;
-  for (const Member member : members()) {
-    if (member.key == key) {
-      found = member.value;
+  for (const auto& member : node_->GetObject()) {
+    if (Text(member.name) == key) {
+      found = Value(*root_, member.value);
     }
   }
   return found;
@@ -131,29 +188,9 @@ std::string_view Value::GetString(std::string_view key, std::string_view fallbac
   return found ? found->AsString() : fallback;
 }
 
-/// Descends from the root towards this value. Slow on purpose: only errors ask for it.
 std::string Value::Path() const {
   std::string path;
-  std::uint32_t at = 0;
-  while (at != index_) {
-    const bool in_object = tape_->nodes[at].kind == Kind::kObject;
-    std::uint32_t child = at + 1;
-    std::size_t position = 0;
-    const auto value_of = [in_object](std::uint32_t entry) {
-      return in_object ? entry + 1 : entry;
-    };
-    while (tape_->nodes[value_of(child)].next <= index_) {
-      child = tape_->nodes[value_of(child)].next;
-      ++position;
-    }
-    if (in_object) {
-      path.append(path.empty() ? "" : ".")
-          .append(utf8::Clip(tape_->StringAt(child), kMaxKeyInMessage));
-    } else {
-      path.append("[").append(std::to_string(position)).append("]");
-    }
-    at = value_of(child);
-  }
+  Locate(*root_, *node_, path);
   return path;
 }
 
@@ -170,28 +207,6 @@ void Value::ThrowExpected(std::string_view expected) const {
   const bool same_kind = expected == "an integer" && kind() == Kind::kDouble;
   message.append(", not ").append(same_kind ? "a fraction" : Describe(kind()));
   throw Error(ErrorCode::kInvalidText, message);
-}
-
-template <>
-Value Iterator<Value>::operator*() const {
-  return {*tape_, index_};
-}
-
-template <>
-Iterator<Value>& Iterator<Value>::operator++() {
-  index_ = tape_->nodes[index_].next;
-  return *this;
-}
-
-template <>
-Member Iterator<Member>::operator*() const {
-  return {tape_->StringAt(index_), Value(*tape_, index_ + 1)};
-}
-
-template <>
-Iterator<Member>& Iterator<Member>::operator++() {
-  index_ = tape_->nodes[index_ + 1].next;
-  return *this;
 }
 
 }  // namespace ai::json

@@ -1,5 +1,5 @@
-// One value of a parsed Document, read only. Who asks for a type and finds another gets an Error
-// that names the path of the value and both types, but never its content.
+// One value of a parsed Document, read only. Asking for the wrong type is an Error that names the path
+// of the value and both types, but never its content.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/json/node.hpp"
 
 namespace ai::json {
 
 enum class Kind : std::uint8_t { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
 
-struct Tape;
-class Items;
-class Members;
+struct Member;
 
 /// A small handle, copied freely. INVARIANT: the Document outlives it.
 class Value {
  public:
-  Value(const Tape& tape, std::uint32_t index) : tape_(&tape), index_(index) {}
+  Value(const Node& root, const Node& node) : root_(&root), node_(&node) {}
 
   Kind kind() const;
   bool IsNull() const { return kind() == Kind::kNull; }
@@ -30,9 +31,10 @@ class Value {
   double AsDouble() const;
   std::string_view AsString() const;
 
-  /// The elements of an array, the members of an object, for range-for; see range.hpp.
-  Items items() const;
-  Members members() const;
+  /// The elements of an array, the members of an object in the order of the text, duplicates
+  /// included.
+  std::vector<Value> items() const;
+  std::vector<Member> members() const;
   /// The number of elements or members.
   std::size_t size() const;
 
@@ -55,16 +57,20 @@ class Value {
   /// Where it stands in its document: "data[3].embedding", "" for the root.
   std::string Path() const;
 
-  const Tape& tape() const { return *tape_; }
-  std::uint32_t index() const { return index_; }
+  const Node& node() const { return *node_; }
 
  private:
   std::optional<Value> FindSet(std::string_view key) const;
   void Require(Kind kind) const;
   [[noreturn]] void ThrowExpected(std::string_view expected) const;
 
-  const Tape* tape_;
-  std::uint32_t index_;
+  const Node* root_;
+  const Node* node_;
+};
+
+struct Member {
+  std::string_view key;
+  Value value;
 };
 
 /// "a string", "an object": for messages.

@@ -37,7 +37,7 @@ class Tracker final : public Handler {
                     '?');
   }
 
-  void OnObjectEnd() override {
+  void OnObjectEnd(std::uint32_t /*members*/) override {
     Leave();
     visitor_.OnObjectEnd(path_);
   }
@@ -48,7 +48,7 @@ class Tracker final : public Handler {
     path_.append("[]");
   }
 
-  void OnArrayEnd() override {
+  void OnArrayEnd(std::uint32_t /*elements*/) override {
     Leave();
     visitor_.OnArrayEnd(path_);
   }
@@ -66,7 +66,7 @@ class Tracker final : public Handler {
 
 }  // namespace
 
-void Visit(std::string_view text, Visitor& visitor, const Limits& limits) {
+void Visit(std::string& text, Visitor& visitor, const Limits& limits) {
   Tracker tracker(visitor);
   Read(text, tracker, limits);
 }

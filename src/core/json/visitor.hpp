@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/json/limits.hpp"
@@ -34,7 +35,7 @@ class Visitor {
   virtual void OnArrayEnd(std::string_view /*path*/) {}
 };
 
-/// Reads text as Read does, with the same errors.
-void Visit(std::string_view text, Visitor& visitor, const Limits& limits = kReadLimits);
+/// Reads text as Read does, in place and with the same errors.
+void Visit(std::string& text, Visitor& visitor, const Limits& limits = kReadLimits);
 
 }  // namespace ai::json

@@ -1,48 +1,42 @@
-// See writer.hpp.
+// See writer.hpp. rapidjson writes commas, colons and escapes. It does not check whether a key or a
+// value is allowed at the current position, so we do; and its doubles are not always the shortest.
 #include "core/json/writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/json/tape.hpp"
+#include "core/json/tree.hpp"
 #include "core/utf8.hpp"
 
 namespace ai::json {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kMaxNumberLength = 32;  // the longest double needs 24 characters
 
-/// For each byte: 0 stands for itself, 'u' becomes \u00XX, any other letter follows a backslash.
-constexpr std::array<char, 256> kEscapes = [] {
-  std::array<char, 256> table{};
-  for (std::size_t c = 0; c < 0x20; ++c) {
-    table[c] = 'u';
-  }
-  table['\b'] = 'b';
-  table['\f'] = 'f';
-  table['\n'] = 'n';
-  table['\r'] = 'r';
-  table['\t'] = 't';
-  table['"'] = '"';
-  table['\\'] = '\\';
+/// The end of a string, as a stream of rapidjson.
+struct Stream {
+  using Ch = char;
+
+  void Put(char c) { out.push_back(c); }
+  void Flush() {}
+
+  std::string& out;
+};
+
+using Base = rapidjson::Writer<Stream, rapidjson::UTF8<>, rapidjson::UTF8<>, Allocator>;
+
+constexpr std::array<bool, 256> kEscaped = [] {
+  std::array<bool, 256> table{};
+  std::fill_n(table.begin(), 0x20, true);
+  table['"'] = table['\\'] = true;
   return table;
 }();
 
-char EscapeOf(char c) {
-  return kEscapes[static_cast<unsigned char>(c)];
-}
-
-void AppendEscape(std::string& out, char c) {
-  out.push_back('\\');
-  out.push_back(EscapeOf(c));
-  if (EscapeOf(c) == 'u') {
-    out.append("00");
-    out.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
-    out.push_back(kHex[static_cast<unsigned char>(c) & 0xF]);
-  }
+[[noreturn]] void ThrowMisuse(const char* what) {
+  throw Error(ErrorCode::kInternal, what);
 }
 
 void CheckEncoding(std::string_view text) {
@@ -52,212 +46,122 @@ void CheckEncoding(std::string_view text) {
   }
 }
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out.push_back('"');
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (EscapeOf(text[at]) != 0) {
-      out.append(text.substr(start, at - start));
-      AppendEscape(out, text[at]);
-      start = at + 1;
-    }
-  }
-  out.append(text.substr(start));
-  out.push_back('"');
-}
-
-template <typename T>
-void AppendNumber(std::string& out, T value) {
-  std::array<char, kMaxNumberLength> buffer;
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  out.append(buffer.data(), end);
-}
-
-void CheckFinite(double value) {
-  if (!std::isfinite(value)) {
-    throw Error(ErrorCode::kInvalidParameter, "JSON has no way to write NaN or infinity");
-  }
-}
-
-bool IsContainer(const Value& value) {
-  return value.kind() == Kind::kArray || value.kind() == Kind::kObject;
-}
-
-[[noreturn]] void ThrowMisuse(const char* what) {
-  throw Error(ErrorCode::kInternal, what);
-}
-
 }  // namespace
 
-void Writer::BeforeValue() {
-  if (open_.empty()) {
-    if (started_) {
-      ThrowMisuse("JSON text already has its value");
-    }
-    started_ = true;
-    return;
-  }
-  switch (open_.back()) {
-    case Expects::kFirstKey:
-    case Expects::kKey:
-      ThrowMisuse("JSON object expects a key, not a value");
-    case Expects::kMemberValue:
-      open_.back() = Expects::kKey;
-      return;
-    case Expects::kFirstElement:
-      open_.back() = Expects::kElement;
-      return;
-    case Expects::kElement:
-      out_.push_back(',');
-      return;
-  }
+/// Copies a run of bytes that need no escape at once. False at the end of the string.
+template <>
+bool Base::ScanWriteUnescapedString(rapidjson::StringStream& text, std::size_t length) {
+  const char* const end = text.head_ + length;
+  const char* const stop =
+      std::find_if(text.src_, end, [](char c) { return kEscaped[static_cast<unsigned char>(c)]; });
+  os_->out.append(text.src_, stop);
+  text.src_ = stop;
+  return stop != end;
 }
 
-Writer& Writer::Raw(std::string_view text) {
-  BeforeValue();
-  out_.append(text);
-  return *this;
+class Writer::Output final : private Stream, public Base {
+ public:
+  explicit Output(std::string& text) : Stream{text}, Base(static_cast<Stream&>(*this)) {}
+
+  bool in_array() const { return !level_stack_.Empty() && Top().inArray; }
+  bool expects_key() const {
+    return !level_stack_.Empty() && !Top().inArray && Top().valueCount % 2 == 0;
+  }
+  bool expects_value() const { return level_stack_.Empty() ? !hasRoot_ : !expects_key(); }
+
+  /// Replaces rapidjson's, also in Copy.
+  bool Double(double value) {
+    std::array<char, kMaxNumberLength> text;
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return RawValue(text.data(), static_cast<std::size_t>(end - text.data()),
+                    rapidjson::kNumberType);
+  }
+
+ private:
+  const Level& Top() const { return *level_stack_.template Top<Level>(); }
+};
+
+Writer::Writer(std::string& out) : output_(std::make_unique<Output>(out)) {}
+Writer::~Writer() = default;
+
+Writer::Output& Writer::ForValue() {
+  if (!output_->expects_value()) {
+    ThrowMisuse("JSON value is not expected here");
+  }
+  return *output_;
 }
 
 Writer& Writer::BeginObject() {
-  Raw("{");
-  open_.push_back(Expects::kFirstKey);
-  return *this;
-}
-
-Writer& Writer::BeginArray() {
-  Raw("[");
-  open_.push_back(Expects::kFirstElement);
+  ForValue().StartObject();
   return *this;
 }
 
 Writer& Writer::Key(std::string_view key) {
   CheckEncoding(key);
-  if (open_.empty() || (open_.back() != Expects::kFirstKey && open_.back() != Expects::kKey)) {
+  if (!output_->expects_key()) {
     ThrowMisuse("JSON key is not expected here");
   }
-  if (open_.back() == Expects::kKey) {
-    out_.push_back(',');
-  }
-  open_.back() = Expects::kMemberValue;
-  AppendQuoted(out_, key);
-  out_.push_back(':');
+  output_->Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
   return *this;
 }
 
 Writer& Writer::EndObject() {
-  return End('}', true);
+  if (!output_->expects_key()) {
+    ThrowMisuse("JSON object cannot end here");
+  }
+  output_->EndObject();
+  return *this;
+}
+
+Writer& Writer::BeginArray() {
+  ForValue().StartArray();
+  return *this;
 }
 
 Writer& Writer::EndArray() {
-  return End(']', false);
-}
-
-Writer& Writer::End(char bracket, bool of_object) {
-  const auto may_end = [of_object](Expects expects) {
-    return of_object ? expects == Expects::kFirstKey || expects == Expects::kKey
-                     : expects == Expects::kFirstElement || expects == Expects::kElement;
-  };
-  if (open_.empty() || !may_end(open_.back())) {
-    ThrowMisuse("JSON object or array cannot end here");
+  if (!output_->in_array()) {
+    ThrowMisuse("JSON array cannot end here");
   }
-  open_.pop_back();
-  out_.push_back(bracket);
+  output_->EndArray();
   return *this;
 }
 
 Writer& Writer::Null() {
-  return Raw("null");
+  ForValue().Null();
+  return *this;
 }
 
 Writer& Writer::Bool(bool value) {
-  return Raw(value ? "true" : "false");
+  ForValue().Bool(value);
+  return *this;
 }
 
 Writer& Writer::Integer(std::int64_t value) {
-  BeforeValue();
-  AppendNumber(out_, value);
+  ForValue().Int64(value);
   return *this;
 }
 
 Writer& Writer::Double(double value) {
-  CheckFinite(value);
-  BeforeValue();
-  AppendNumber(out_, value);
+  if (!std::isfinite(value)) {
+    throw Error(ErrorCode::kInvalidParameter, "JSON has no way to write NaN or infinity");
+  }
+  ForValue().Double(value);
   return *this;
 }
 
 Writer& Writer::String(std::string_view value) {
   CheckEncoding(value);
-  BeforeValue();
-  AppendQuoted(out_, value);
-  return *this;
-}
-
-Writer& Writer::Floats(std::span<const float> values) {
-  for (const float value : values) {
-    CheckFinite(value);
-  }
-  Raw("[");
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) {
-      out_.push_back(',');
-    }
-    AppendNumber(out_, values[i]);
-  }
-  out_.push_back(']');
+  ForValue().String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
   return *this;
 }
 
 Writer& Writer::Copy(const Value& value) {
-  const Tape& tape = value.tape();
-  const std::uint32_t end = tape.nodes[value.index()].next;
-  std::vector<Value> containers;  // those that are open; a stack of our own, as for reading
-  std::uint32_t at = value.index();
-  while (at != end) {
-    if (!containers.empty() && containers.back().kind() == Kind::kObject) {
-      Key(tape.StringAt(at));
-      ++at;
-    }
-    const Value current(tape, at);
-    CopyHead(current);
-    if (IsContainer(current)) {
-      containers.push_back(current);
-    }
-    ++at;
-    while (!containers.empty() && tape.nodes[containers.back().index()].next == at) {
-      containers.back().kind() == Kind::kObject ? EndObject() : EndArray();
-      containers.pop_back();
-    }
-  }
+  value.node().Accept(ForValue());
   return *this;
 }
 
-/// A scalar, or what a container begins with.
-void Writer::CopyHead(const Value& value) {
-  switch (value.kind()) {
-    case Kind::kNull:
-      Null();
-      return;
-    case Kind::kBool:
-      Bool(value.AsBool());
-      return;
-    case Kind::kInteger:
-      Integer(value.AsInteger());
-      return;
-    case Kind::kDouble:
-      Double(value.AsDouble());
-      return;
-    case Kind::kString:
-      String(value.AsString());
-      return;
-    case Kind::kArray:
-      BeginArray();
-      return;
-    case Kind::kObject:
-      BeginObject();
-      return;
-  }
+bool Writer::complete() const {
+  return output_->IsComplete();
 }
 
 }  // namespace ai::json

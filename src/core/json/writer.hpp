@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/json/value.hpp"
 
@@ -16,7 +15,10 @@ namespace ai::json {
 /// INVARIANT: nobody else changes the string while the writer is in use.
 class Writer {
  public:
-  explicit Writer(std::string& out) : out_(out) {}
+  explicit Writer(std::string& out);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   Writer& BeginObject();
   Writer& Key(std::string_view key);
@@ -30,25 +32,18 @@ class Writer {
   /// The shortest text that reads back as the same double.
   Writer& Double(double value);
   Writer& String(std::string_view value);
-  /// An array, each number the shortest text that reads back as the same float.
-  Writer& Floats(std::span<const float> values);
   /// A value of a document with all it contains; numbers as they were understood.
   Writer& Copy(const Value& value);
 
   /// One value was begun and everything that was begun has ended.
-  bool complete() const { return started_ && open_.empty(); }
+  bool complete() const;
 
  private:
-  enum class Expects : std::uint8_t { kFirstKey, kKey, kMemberValue, kFirstElement, kElement };
+  class Output;
 
-  void BeforeValue();
-  void CopyHead(const Value& value);
-  Writer& End(char bracket, bool of_object);
-  Writer& Raw(std::string_view text);
+  Output& ForValue();
 
-  std::string& out_;
-  std::vector<Expects> open_;  // what each container that is open expects next
-  bool started_ = false;
+  std::unique_ptr<Output> output_;
 };
 
 }  // namespace ai::json

@@ -48,7 +48,7 @@ void Receiver::RunModel() {
   }
 }
 
-void Receiver::OnReply(Queue& queue, Request request, const http::Response& response) {
+void Receiver::OnReply(Queue& queue, Request request, http::Response& response) {
   auto embeddings = std::make_shared<provider::Embeddings>();
   const auto parsed = queue.source->traits().provider->Parse(
       response, request.route.endpoint, request.items.size(), clock_.WallNow(), *embeddings);

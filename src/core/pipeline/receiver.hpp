@@ -22,7 +22,7 @@ class Receiver final {
 
  private:
   void RunModel();
-  void OnReply(Queue& queue, Request request, const http::Response& response);
+  void OnReply(Queue& queue, Request request, http::Response& response);
   void OnVectors(Queue& queue, std::span<const Item> items,
                  const std::shared_ptr<provider::Embeddings>& embeddings);
   void OnFailure(Queue& queue, Request request, const provider::RateLimits& limits,

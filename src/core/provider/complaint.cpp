@@ -87,8 +87,9 @@ Complaint ReadComplaint(std::string_view body) {
     return {.message = std::string(text)};
   }
   Listener listener;
+  std::string json(body.substr(0, kMaxBody));
   try {
-    json::Visit(body.substr(0, kMaxBody), listener);
+    json::Visit(json, listener);
   } catch (const Error&) {
     // Cut off or garbled: what was read before that is better than nothing.
   }

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/json/range.hpp"
 #include "core/json/writer.hpp"
 #include "core/provider/ascii.hpp"
 

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "core/json/range.hpp"
 #include "core/provider/ascii.hpp"
 #include "core/provider/config.hpp"
 #include "core/token/encoding_name.hpp"

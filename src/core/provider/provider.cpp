@@ -14,8 +14,9 @@ namespace ai::provider {
 namespace {
 
 constexpr std::size_t kReplyOverhead = std::size_t{1} << 20;
-constexpr std::size_t kBytesPerValue = 32;   // a double in JSON has at most 24, and a comma
-constexpr std::size_t kMaxModel = 100;       // bytes of its name in a message
+constexpr std::size_t kBytesPerValue = 32;  // a double in JSON has at most 24, and a comma
+constexpr std::size_t kMaxExplanation = std::size_t{64} << 10;  // that a bad reply is quoted from
+constexpr std::size_t kMaxModel = 100;                          // bytes of its name in a message
 constexpr std::size_t kBytesPerEscaped = 6;  // Cohere sends the texts back; é may become \u00e9
 
 /// What a reply may need at most, so that a provider gone wrong cannot fill our memory.
@@ -46,22 +47,24 @@ http::Request Provider::Post(const Endpoint& endpoint, std::size_t count,
   return request;
 }
 
-Result<void> Provider::Parse(const http::Response& response, const Endpoint& endpoint,
-                             std::size_t count, WallTime now, Embeddings& embeddings) const {
+Result<void> Provider::Parse(http::Response& response, const Endpoint& endpoint, std::size_t count,
+                             WallTime now, Embeddings& embeddings) const {
   const Origin origin{endpoint, traits_.path, model()};
   if (response.status != 200) {
     embeddings.Clear();
     return ErrorReply(origin, response, now);
   }
+  std::string beginning = response.body.substr(0, kMaxExplanation);
   const std::optional<std::string> problem =
       ReadReply(response.body, traits_.shape, {count, dimensions()}, embeddings);
   if (!problem.has_value()) {
     return {};
   }
+  response.body = std::move(beginning);
   return InvalidReply(origin, response, *problem, now);
 }
 
-Result<Embeddings> Provider::Parse(const http::Response& response, const Endpoint& endpoint,
+Result<Embeddings> Provider::Parse(http::Response response, const Endpoint& endpoint,
                                    std::size_t count, WallTime now) const {
   Embeddings embeddings;
   const Result<void> result = Parse(response, endpoint, count, now, embeddings);

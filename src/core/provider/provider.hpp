@@ -36,11 +36,12 @@ class Provider {
   http::Request Build(std::span<const std::string_view> texts, const Endpoint& endpoint) const;
 
   /// Takes the reply to a request of count texts apart: one vector for each text, in their order.
-  /// Reuses the memory of embeddings; after a failure it is empty.
-  Result<void> Parse(const http::Response& response, const Endpoint& endpoint, std::size_t count,
+  /// Reuses the memory of embeddings; after a failure it is empty. The body is read in place: its
+  /// content is unspecified afterwards.
+  Result<void> Parse(http::Response& response, const Endpoint& endpoint, std::size_t count,
                      WallTime now, Embeddings& embeddings) const;
-  Result<Embeddings> Parse(const http::Response& response, const Endpoint& endpoint,
-                           std::size_t count, WallTime now) const;
+  Result<Embeddings> Parse(http::Response response, const Endpoint& endpoint, std::size_t count,
+                           WallTime now) const;
 
   /// A failure of the transport, which knows the endpoint, with the model and the status.
   Failure Explain(Failure failure) const;

@@ -271,10 +271,11 @@ void Reserve(std::string_view body, const ReplyExpectation& expected, Embeddings
 
 }  // namespace
 
-std::optional<std::string> ReadReply(std::string_view body, const ReplyShape& shape,
+std::optional<std::string> ReadReply(std::string& body, const ReplyShape& shape,
                                      const ReplyExpectation& expected, Embeddings& embeddings) {
   embeddings.Clear();
   Reserve(body, expected, embeddings);
+  const bool is_empty = body.empty();
   std::string problem;
   try {
     Collector collector(shape, expected, embeddings);
@@ -284,7 +285,7 @@ std::optional<std::string> ReadReply(std::string_view body, const ReplyShape& sh
   } catch (const Refusal& refusal) {
     problem = refusal.what();
   } catch (const Error& error) {
-    problem = body.empty() ? "is empty" : std::string("cannot be read: ") + error.what();
+    problem = is_empty ? "is empty" : std::string("cannot be read: ") + error.what();
   }
   embeddings.Clear();
   return problem;

@@ -27,8 +27,9 @@ struct ReplyExpectation {
 };
 
 /// What is wrong with the reply, to be read after "reply ...": "has 2 embeddings instead of 3".
-/// Nothing if all is well; then embeddings has all vectors in order, else it is empty.
-std::optional<std::string> ReadReply(std::string_view body, const ReplyShape& shape,
+/// Nothing if all is well; then embeddings has all vectors in order, else it is empty. The body is
+/// read in place: its content is unspecified afterwards.
+std::optional<std::string> ReadReply(std::string& body, const ReplyShape& shape,
                                      const ReplyExpectation& expected, Embeddings& embeddings);
 
 }  // namespace ai::provider

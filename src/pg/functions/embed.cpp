@@ -89,8 +89,7 @@ std::vector<Datum> EmbedBatches(const Access& access, const std::vector<Batch>& 
   for (const Batch& batch : batches) {
     requests.push_back(access.provider->Build(batch, access.endpoint));
   }
-  const auto responses =
-      ai::pg::Ask(access.config.root(), std::move(requests), access.provider.get());
+  auto responses = ai::pg::Ask(access.config.root(), std::move(requests), access.provider.get());
   std::vector<Datum> vectors;
   ai::provider::Embeddings embeddings;
   for (std::size_t i = 0; i < responses.size(); ++i) {
@@ -210,8 +209,8 @@ AI_FUNCTION(ai_embed_tokens) {
   const ai::provider::OpenAi provider(access.config.root());
   std::vector<Request> requests;
   requests.push_back(provider.BuildFromTokens(tokens, access.endpoint));
-  const auto responses = ai::pg::Ask(access.config.root(), std::move(requests), &provider);
-  const auto parsed = provider.Parse(responses[0], access.endpoint, 1, Now());
+  auto responses = ai::pg::Ask(access.config.root(), std::move(requests), &provider);
+  const auto parsed = provider.Parse(std::move(responses[0]), access.endpoint, 1, Now());
   if (!parsed) {
     ai::pg::ThrowFailure(parsed.failure());
   }
