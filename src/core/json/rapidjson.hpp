@@ -1,8 +1,7 @@
 // rapidjson with our settings. Private to src/core/json, and the only file that includes it.
 //
 // - It gets a namespace of its own: another extension in the same server may have been compiled
-// with
-//   other settings.
+//   with other settings.
 // - It never aborts: a failed assertion is an Error, running out of memory is std::bad_alloc.
 // - SSE2 finds the end of a string sixteen bytes at a time, and may read up to kPadding bytes past
 //   the NUL that terminates a text.

@@ -1,5 +1,5 @@
-// One value of a parsed Document, read only. Asking for the wrong type is an Error that names the path
-// of the value and both types, but never its content.
+// One value of a parsed Document, read only. Asking for the wrong type is an Error that names the
+// path of the value and both types, but never its content.
 #pragma once
 
 #include <cstddef>
