@@ -4,6 +4,7 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <span>
 
 #include "unit/catch_bridge.hpp"
 

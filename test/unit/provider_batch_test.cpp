@@ -93,7 +93,7 @@ TEST_CASE("without a table tokens are estimated", "[provider]") {
 
 TEST_CASE("preparing can be interrupted", "[provider]") {
   const auto encoding = ai::test::SmallEncoding(ai::token::SplitRule::kCl100k, {});
-  const std::string text(10'000'000, 'x');
+  const std::string text(std::size_t{10} << 20, 'x');
   CHECK_THROWS_MATCHES(Prepare(text, {.max_items = 1}, encoding.get(), [] { return true; }),
                        ai::Error, ai::test::IsError(ai::ErrorCode::kCancelled));
 }

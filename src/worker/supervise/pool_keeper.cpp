@@ -91,7 +91,7 @@ std::vector<int> PoolKeeper::Share(std::span<const Candidate> candidates, Steady
     claims.push_back(candidate.claim);
   }
   // One slot is the launcher's.
-  const std::vector<int> shares = policy::ShareSlots(size - 1, claims, now);
+  std::vector<int> shares = policy::ShareSlots(size - 1, claims, now);
   int waiting = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].claim.served) {

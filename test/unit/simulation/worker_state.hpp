@@ -1,12 +1,14 @@
 // One simulated worker as its steps know it, and the mistakes that it may be given.
 #pragma once
 
+#include <exception>
+
 #include "unit/simulation/world.hpp"
 
 namespace ai::simulation {
 
 /// The worker is gone, just here.
-struct Crash final {};
+struct Crash final : std::exception {};
 
 /// Mistakes that a pipeline could have, planted at its borders: the simulation must find each.
 enum class Defect : std::uint8_t {
